@@ -13,6 +13,7 @@ from evaluation.celery import gpu_task, short_task, studies_task
 from evaluation.work import shares, worker
 from evaluation.work.heartbeat import process_name
 from evaluation.work.sandbox import sandbox
+from leaderboard.boards import snapshots
 from leaderboard.models import AnswerSet, JointAnalysis, JudgeRun, ProgramValues, Snapshot, StudyAnalysis
 from leaderboard.service.mail import send_due_mail
 from leaderboard.studies import answer_sets, joint, programs
@@ -118,7 +119,7 @@ def build_due_boards(now: datetime | None = None) -> int:
             continue
         started = time.monotonic()
         try:
-            Snapshot.make_all(phase)
+            snapshots.make_all(phase)
             thumbnails.prepare(phase)
             cache.set(last, now.timestamp(), BUILDING_SECONDS)
             built += 1

@@ -7,7 +7,7 @@ import math
 import socket
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import cache, cached_property
 from itertools import combinations
@@ -22,7 +22,6 @@ from django.db.models import F, Q
 
 from submissions import database_clock
 from submissions.entry_states import Reason, Why
-from submissions.wording import failure
 
 log = structlog.get_logger(__name__)
 
@@ -132,6 +131,7 @@ class Leased(models.Model):
     where a worker was lost, losses are the row's own doing and count as attempts.
     """
 
+    say: ClassVar[Callable[[Why, str], str]]  # how a failure is worded, of work that is called so; given when the app starts
     without_result = ""  # why the attempt in hand had none, in words for the log
     doing: str  # what sentences call the work: "making these pictures"; of the kind of row, or of the row
     # Fields set in a row that is returned, and in one that begins again.
@@ -163,6 +163,11 @@ class Leased(models.Model):
         """This row, if the token in hand is still the row's; otherwise an empty query."""
         return type(self)._default_manager.filter(pk=self.pk, lease_token=self.lease_token, lease_token__isnull=False)
 
+    @classmethod
+    def failed(cls, why: Why, doing: str = "") -> str:
+        """A failure as it is kept: in words."""
+        return cls.say(why, doing)[:400]
+
     def heartbeat(self, until: datetime | None = None, **values) -> bool:
         """Renew the lease, `until` then if given, and set `values`; False when it was lost, and then the work should stop."""
         lease_until = until or database_clock.now() + timedelta(seconds=settings.LEASE_SECONDS)
@@ -181,14 +186,14 @@ class Leased(models.Model):
             self.give_up(why, detail)
         else:
             until = database_clock.now() + timedelta(seconds=self.attempts)
-            failed = {"failure": failure(why, self.doing)[:400], "failure_detail": detail}
+            failed = {"failure": self.failed(why, self.doing), "failure_detail": detail}
             self.under_lease().update(**{"lease_token": None, "lease_until": until} | failed | self.GIVEN_BACK)
 
     def give_up(self, why: Why, detail: str) -> None:
         """Fail the row for good; here for kinds of row that have a State of their own, and keep the reason in words."""
         self.under_lease().update(
             state=self.State.FAILED,
-            failure=failure(why, self.doing)[:400],
+            failure=self.failed(why, self.doing),
             failure_detail=detail,
             finished_at=database_clock.now(),
             lease_token=None,

@@ -26,7 +26,6 @@ from submissions.errors import Refused
 from submissions.formats import box_alignment
 from submissions.leases import LeasedQuerySet
 from submissions.models import AuditEntry, Phase, Status, Submission, User
-from submissions.wording import failure
 
 log = structlog.get_logger(__name__)
 
@@ -230,7 +229,7 @@ class Evaluation(models.Model):
             if locked.state != self.State.RUNNING:
                 return
             locked.state, locked.finished_at = self.State.FAILED, timezone.now()
-            locked.failure, locked.failure_detail = failure(why)[:400], detail
+            locked.failure, locked.failure_detail = Part.failed(why), detail
             locked.save(update_fields=["state", "finished_at", "failure", "failure_detail"])
             locked.parts.filter(state=Part.State.WAITING).update(state=Part.State.DROPPED, lease_token=None, lease_until=None)
             if locked.batch.state == EvaluationBatch.State.CURRENT:
@@ -466,7 +465,7 @@ class Part(Deferrable):
         with transaction.atomic():
             Evaluation.lock_phase(self.evaluation_id)
             failed = self.under_lease().update(
-                state=self.State.FAILED, failure=failure(why)[:400], failure_detail=detail, lease_token=None, lease_until=None
+                state=self.State.FAILED, failure=self.failed(why), failure_detail=detail, lease_token=None, lease_until=None
             )
             if failed:
                 self.evaluation.fail(why, detail)

@@ -10,7 +10,6 @@ from django.utils import timezone
 from submissions import database_clock
 from submissions.entry_states import Reason, Why
 from submissions.leases import Leased, LeasedQuerySet
-from submissions.wording import failure
 
 MAX_CARD_WAIT = timedelta(days=1)  # that a run waits for a worker with a graphics card while there is none
 WAITS_FOR_CARD = (
@@ -40,7 +39,7 @@ class Deferrable(Leased):
         if now - since >= at_most:
             self.give_up(why, "")
         else:
-            self.defer(1.0, lacking_since=since, failure=failure(why, self.doing)[:400])
+            self.defer(1.0, lacking_since=since, failure=self.failed(why, self.doing))
 
 
 class Run(Deferrable):

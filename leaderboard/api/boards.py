@@ -26,6 +26,7 @@ from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.states import State
 from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.wording.reasons import sentence
+from leaderboard.wording.worded import worded
 from submissions.api.common import (
     ANYBODY,
     ERRORS,
@@ -238,7 +239,7 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> SnapshotFul
     counts = metric_evidence.counts(metric.fingerprint for metric in board.metrics)
     outdated = {column.slug: column.sentence for column in snapshot.batch.outdated()}
     rows = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{snapshot.digest}/rows"
-    people = board.people
+    people = worded(board.people, board.resampled)
     agreement: dict[str, PeopleOut] = {}
     only_means = people is not None and people.of == "means"
     for line in people.metrics if people is not None else ():

@@ -26,6 +26,7 @@ from leaderboard.boards.scorecard import current_evaluation
 from leaderboard.entry_states import states
 from leaderboard.lookup import current_boards
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
+from leaderboard.wording.items import FLAGS
 from submissions.api.common import (
     ANYBODY,
     ERRORS,
@@ -240,7 +241,7 @@ def list_items(request: HttpRequest, submission: Id, wanted: Query[ItemQuery]) -
                 "value": None if math.isnan(value) else value,
                 "status": str(statuses[index]),
                 "parts": {name: float(vector[index]) for name, vector in vectors.items() if math.isfinite(vector[index])},
-                "flags": [flag for flag, at in score.flags.items() if index in at and (sees_reference or flag in flags.WORDS)],
+                "flags": [flag for flag, at in score.flags.items() if index in at and (sees_reference or flag in FLAGS)],
                 "failure": failures.get(reference.item_ids[index], ""),
             }
         )

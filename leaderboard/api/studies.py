@@ -18,6 +18,7 @@ from leaderboard.lookup import study_of
 from leaderboard.models import Study
 from leaderboard.records.study import PlannedLook, Summary
 from leaderboard.views import answer_sets
+from leaderboard.wording.worded import worded
 from submissions.api.common import ANYBODY, ERRORS, Page, PageQuery, Slug, newest_first
 from submissions.models import Phase
 from submissions.visibility import hidden_from
@@ -112,7 +113,7 @@ def get_study(request: HttpRequest, challenge: Slug, phase: Slug, study: Slug) -
     done = {one.criterion: one.summary for one in row.analyses.all() if one.summary is not None}
     organizes = place.viewer.organizes
     hidden = row.hidden_labels(hidden_from(place.viewer, place.phase))
-    analyses = {name: done[name].without(hidden).numbered(organizes) for name in row.in_order(done)}
+    analyses = {name: worded(done[name].without(hidden).numbered(organizes), row.noun) for name in row.in_order(done)}
     looks = {"planned_looks": row.planned_looks, "planned_answers": row.planned_answers}
     looks["looks"] = [look.record(hidden) for look in row.looks.all()]
     answers = answer_sets.of_study(row)

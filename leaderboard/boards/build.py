@@ -21,9 +21,9 @@ from evaluation.models.acceptance_test import Standing
 from evaluation.networks.gate import design as gate
 from evaluation.result_tables import spec_of
 from leaderboard.boards import flags, human_agreement
-from leaderboard.boards.rows import WAITING
 from leaderboard.records.board import (
     FORMAT,
+    WAITING,
     Board,
     BoardEntry,
     ChallengeName,

@@ -14,16 +14,17 @@ import numpy as np
 
 from evaluation.metrics.spec import MetricSpec
 from evaluation.models import EvaluationBatch
-from leaderboard.boards.digits import Rounded, rounded
 from leaderboard.boards.people import spread
-from leaderboard.boards.rows import Cell, bracket_classes, meaning_words
+from leaderboard.boards.rows import Cell, bracket_classes
+from leaderboard.boards.rows import meaning as meaning_of
 from leaderboard.boards.scorecard import Result
 from leaderboard.records.board import Board, ColumnHead, MetricColumn
+from leaderboard.records.comparison import Compared
 from leaderboard.records.unit import Unit
+from leaderboard.stats.meaning import At
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.uncertainty import ALPHA, brackets, paired, unit_matrix
-from leaderboard.wording import certainty
-from leaderboard.wording.nouns import listed
+from leaderboard.wording.digits import Rounded, rounded
 
 MAX_ENTRIES = 6
 
@@ -43,53 +44,51 @@ class ComparedRow:
 @dataclass(frozen=True)
 class ComparedPair:
     """Two of the entries, by their places, the better one first: their difference, with the interval of these two alone; p among all pairs
-    of the chosen ones; what the board says of the two, and how many people see the gap."""
+    of the chosen ones; p of the board's test of all its pairs, and the meaning of the difference to people, each None where it is not
+    known."""
 
     first: int
     second: int
     difference: Rounded
     ends: str
     n: int
-    p: str
-    is_apart: bool
-    on_board: str
-    gap: str
+    p: float
+    p_board: float | None
+    meaning: At | None
+
+    @property
+    def is_apart(self) -> bool:
+        return self.p <= ALPHA
 
 
 @dataclass(frozen=True)
 class ComparedMetric:
-    """The entries by one metric, the best first. `few` says why nothing is tested; `pairs` are empty then."""
+    """The entries by one metric, the best first. `lacking` is the number of units that are too few for a test, 0 where there are no values
+    of single units; None where pairs are tested."""
 
     metric: ColumnHead
     spec: MetricSpec
+    unit: Unit
     rows: list[ComparedRow]
+    lacking: int | None
     pairs: list[ComparedPair]
-    few: str
 
-    def claim(self, names: Sequence[str]) -> tuple[str, str]:
-        """The sentence that follows from the pairs: who is first, and whom it is not told from."""
+    @property
+    def order(self) -> Compared:
+        """The entries that are first, and those that the first is tied with, significantly different from, and not tested against."""
         firsts = [row.at for row in self.rows if row.rank == 1]
-        title = self.metric.title
-        if not firsts:
-            return f"{title} has no values to put them in order.", ""
-        if len(firsts) > 1:
-            return f"{len(firsts)} of them are level in first place by {title}.", self.few
-        first = names[firsts[0]]
-        if self.few:
-            return f"By {title} {first} has the best value.", self.few
-        rivals = [pair for pair in self.pairs if pair.first == firsts[0]]
-        level = [names[pair.second] for pair in rivals if not pair.is_apart]
-        met = {pair.second for pair in rivals}
-        untested = [names[row.at] for row in self.rows if row.at != firsts[0] and row.at not in met]
-        rest = f" Not tested: {', '.join(untested)}." if untested else ""
-        counted = ", corrected for all pairs" if len(self.rows) > 2 else ""
-        if not level:
-            who = names[rivals[0].second] if len(self.rows) == 2 else "every other" if not untested else "the others that are tested"
-            best = "is better" if len(self.rows) == 2 else "is the best of them"
-            return f"By {title} {first} {best},", f"significantly different from {who}{counted}.{rest}"
-        if len(level) == len(rivals) > 1:
-            return f"By {title} {first} has the best value,", f"but is tied with all others{counted}.{rest}"
-        return f"By {title} {first} has the best value,", f"but is tied with {listed(level)}{counted}.{rest}"
+        rivals = [pair for pair in self.pairs if firsts and pair.first == firsts[0]]
+        met = {*firsts[:1], *(pair.second for pair in rivals)}
+        return Compared(
+            title=self.metric.title,
+            n=len(self.rows),
+            firsts=tuple(firsts),
+            tied=tuple(pair.second for pair in rivals if not pair.is_apart),
+            apart=tuple(pair.second for pair in rivals if pair.is_apart),
+            untested=tuple(row.at for row in self.rows if row.at not in met),
+            unit=self.unit,
+            lacking=self.lacking,
+        )
 
 
 def compared(
@@ -106,64 +105,58 @@ def compared(
     found = []
     for first in results[0]:
         same = [first, *(one for one in (own.get(first.slug) for own in others) if one is not None)]
-        if len(same) < len(results) or len({one.score.fingerprint for one in same}) > 1:
-            continue
-        higher = first.spec.higher_is_better
-        scores = [one.value for one in same]
-        intervals = [one.interval for one in same]
-        ends = [(value, low, high) for value, (low, high) in zip(scores, intervals, strict=True)]
-        vectors = [one.vector for one in same]
-        values = None
-        if sees_items and len({len(vector) for vector in vectors}) == 1 and len(vectors[0]):
-            values = unit_matrix(np.stack(vectors), batch.groups, first.spec.level, batch.item_ids)
-            values = None if np.isnan(values).all() else values
-
-        tested = brackets(values, higher, scores, list(ids)) if values is not None else None
-        in_order = list(tested.order) if tested is not None else order(scores, higher, list(ids))
-        ranks = tested.rank if tested is not None else rank(scores, higher)
-        pieces = [""] * len(same)
-        if tested is not None:
-            pieces = bracket_classes([tested.bracket[at] for at in in_order], [tested.loose[at] for at in in_order])
-        rows = []
-        for at, piece in zip(in_order, pieces, strict=True):
-            low, high = intervals[at]
-            rows.append(ComparedRow(at, same[at].cell, ranks[at], spread(scores[at], low, high, ends), piece))
-        if tested is None or values is None:
-            few = f"It has no values per {unit.noun} here, so nothing is tested."
-            found.append(ComparedMetric(first.metric, first.spec, rows, [], few))
-            continue
-        if not tested.tested:
-            few = certainty.few(min(unit.n, values.shape[1]), unit)
-            found.append(ComparedMetric(first.metric, first.spec, rows, [], few))
-            continue
-
-        column = board.column(first.slug) if board is not None else None
-        column = column if column is not None and column.fingerprint == first.score.fingerprint else None
-        pairs = []
-        for one, other in combinations(in_order, 2):
-            if one not in tested.tested or other not in tested.tested:
-                continue
-            p = float(tested.p[one, other])
-            test = paired(values[one].tolist(), values[other].tolist(), higher)
-            own = rounded(test.mean_difference, test.ci_low, test.ci_high)
-            between = ""
-            if own.spread and test.ci_low is not None and test.ci_high is not None:
-                between = f"{own.end(test.ci_low)} to {own.end(test.ci_high)}"
-            on_board, gap = of_board(board, column, ids[one], ids[other], unit.noun)
-            pairs.append(ComparedPair(one, other, own, between, test.n, certainty.p_words(p), p <= ALPHA, on_board, gap))
-        found.append(ComparedMetric(first.metric, first.spec, rows, pairs, ""))
+        if len(same) == len(results) and len({one.score.fingerprint for one in same}) == 1:
+            found.append(_by_metric(same, batch, unit, sees_items, board, ids))
     return found
 
 
-def of_board(board: Board | None, column: MetricColumn | None, first: int, second: int, noun: str) -> tuple[str, str]:
-    """Two sentences of the board on two entries by one of its columns: its own test of the pair, and what their difference means; each
-    empty where it says nothing."""
+def _by_metric(
+    same: Sequence[Result], batch: EvaluationBatch, unit: Unit, sees_items: bool, board: Board | None, ids: Sequence[int]
+) -> ComparedMetric:
+    """The entries by one metric that they have in common."""
+    first, higher = same[0], same[0].spec.higher_is_better
+    scores, vectors, values = [one.value for one in same], [one.vector for one in same], None
+    if sees_items and len({len(vector) for vector in vectors}) == 1 and len(vectors[0]):
+        values = unit_matrix(np.stack(vectors), batch.groups, first.spec.level, batch.item_ids)
+        values = None if np.isnan(values).all() else values
+
+    tested = brackets(values, higher, scores, list(ids)) if values is not None else None
+    in_order = list(tested.order) if tested is not None else order(scores, higher, list(ids))
+    ranks = tested.rank if tested is not None else rank(scores, higher)
+    pieces = [""] * len(same)
+    if tested is not None:
+        pieces = bracket_classes([tested.bracket[at] for at in in_order], [tested.loose[at] for at in in_order])
+    ends = [(one.value, *one.interval) for one in same]
+    rows = [ComparedRow(at, same[at].cell, ranks[at], spread(*ends[at], ends), piece) for at, piece in zip(in_order, pieces, strict=True)]
+    if tested is None or values is None or not tested.tested:
+        lacking = 0 if values is None else min(unit.n, values.shape[1])
+        return ComparedMetric(first.metric, first.spec, unit, rows, lacking, [])
+
+    column = board.column(first.slug) if board is not None else None
+    column = column if column is not None and column.fingerprint == first.score.fingerprint else None
+    pairs = []
+    for one, other in combinations(in_order, 2):
+        if one not in tested.tested or other not in tested.tested:
+            continue
+        test = paired(values[one].tolist(), values[other].tolist(), higher)
+        own = rounded(test.mean_difference, test.ci_low, test.ci_high)
+        between = ""
+        if own.spread and test.ci_low is not None and test.ci_high is not None:
+            between = f"{own.end(test.ci_low)} to {own.end(test.ci_high)}"
+        on_board = of_board(board, column, ids[one], ids[other])
+        pairs.append(ComparedPair(one, other, own, between, test.n, float(tested.p[one, other]), *on_board))
+    return ComparedMetric(first.metric, first.spec, unit, rows, None, pairs)
+
+
+def of_board(board: Board | None, column: MetricColumn | None, first: int, second: int) -> tuple[float | None, At | None]:
+    """p of the board's own test of two entries by one of its columns, and the meaning of their difference to people; each None where it
+    says nothing."""
     if board is None or column is None:
-        return "", ""
+        return None, None
     a, b = board.index_of(first), board.index_of(second)
     if a is None or b is None or a == b:
-        return "", ""
+        return None, None
     lines = board.people.metrics if board.people is not None else []
     known = next((line.difference for line in lines if line.slug == column.slug and line.difference is not None), None)
-    gap = meaning_words(column, known, a, b) if known is not None and known.tells and column.n[a] == column.n[b] else ""
-    return certainty.board_pair(column.pair_p(a, b)), gap
+    told = known if known is not None and known.tells and column.n[a] == column.n[b] else None
+    return column.pair_p(a, b), None if told is None else meaning_of(column, told, a, b)

@@ -1,20 +1,34 @@
-"""Changes of a board from one ranking to the next, and their reasons, in sentences; and ranks over time as lines. PURE of requests.
+"""Changes of a board from one ranking to the next, and their reasons; and ranks over time as lines.
 
 Rankings come as their readers may see them: what was taken off a board since is named nowhere here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from leaderboard.records.board import Board, BoardEntry
+from leaderboard.records.history import (
+    Again,
+    Change,
+    Entered,
+    Gone,
+    Left,
+    Move,
+    Moved,
+    NewEntry,
+    Nothing,
+    Opened,
+    PeopleChanged,
+    Scored,
+    Step,
+    Texts,
+)
 from leaderboard.records.study import HIDDEN_NAME
-from leaderboard.wording.nouns import answer, answers, listed, plural
+from leaderboard.wording import history as wording
 
-NAMED = 3  # entries that a sentence names; of more it gives the number
-MOVES = 4  # changes of rank that are said of one step, the largest first
 DRAWN = 8  # entries whose ranks are drawn: those that stand first now
 WIDTH, ROW, TOP, LEFT, RIGHT = 720, 26, 14, 26, 190  # of the drawing
 
@@ -26,26 +40,6 @@ class Moment:
     digest: str
     at: datetime
     board: Board
-
-
-@dataclass(frozen=True)
-class Change:
-    """One sentence of a step; `kind` says why: `opened`, `scored`, `entered`, `left`, `moved`, `people`, `texts`,
-    `again` or `nothing`."""
-
-    kind: str
-    words: str
-
-
-@dataclass(frozen=True)
-class Step:
-    """A ranking and how it differs from the one before."""
-
-    digest: str
-    at: datetime
-    first: str
-    n_entries: int
-    changes: tuple[Change, ...]
 
 
 @dataclass(frozen=True)
@@ -77,103 +71,67 @@ def steps(moments: Sequence[Moment], left: Mapping[int, tuple[datetime, str]] | 
     found = []
     for before, after in zip([None, *moments], moments, strict=False):
         board = after.board
-        n = board.n_entries  # those of teams, as the board counts them
+        changes: list[Change] = []
         if before is None:
-            changes = [Change("opened", f"The oldest ranking that is kept: {n:,} {'entry' if n == 1 else 'entries'}.")]
+            changes = [Opened(board.n_entries)]  # those of teams, as the board counts them
         else:
             stands_again = after.at < before.at
             reasons = {pk: why for pk, (since, why) in (left or {}).items() if since <= after.at or stands_again}
-            changes = _changes(before.board, board, reasons)
-            if stands_again:
-                changes = [Change("again", "A ranking of before, of the moment given here, stands again."), *changes]
-        leaders = [board.entries[at].name for at in board.overall.order if board.overall.rank[at] == 1]
-        first = "" if not leaders else leaders[0] if len(leaders) == 1 else f"{leaders[0]} and {len(leaders) - 1} more, level"
-        found.append(Step(after.digest, after.at, first, n, tuple(changes)))
+            changes = [Again()] if stands_again else []
+            changes += [one for one in _changes(before.board, board, reasons) if one is not None] or [Nothing()]
+        leaders = tuple(board.entries[at].name for at in board.overall.order if board.overall.rank[at] == 1)
+        found.append(Step(after.digest, after.at, leaders, board.n_entries, tuple(changes)))
     return found[::-1]
 
 
-def _changes(before: Board, after: Board, left: Mapping[int, str]) -> list[Change]:
+def _changes(before: Board, after: Board, left: Mapping[int, str]) -> Iterator[Change | None]:
     """Differences between two rankings, and their reasons, as far as they may be said."""
-    found = []
-    if before.batch != after.batch:
-        columns, now_columns = ({metric.slug: metric for metric in board.metrics} for board in (before, after))
-        why = ["under a new version of the reference"] if before.reference != after.reference else []
-        added = [metric.title for slug, metric in now_columns.items() if slug not in columns]
-        removed = [metric.title for slug, metric in columns.items() if slug not in now_columns]
-        other = [m.title for slug, m in now_columns.items() if slug in columns and columns[slug].fingerprint != m.fingerprint]
-        for words, titles in (("with {} added", added), ("without {}", removed), ("with another definition of {}", other)):
-            if titles:
-                why.append(words.format(listed(titles)))
-        found.append(Change("scored", f"All entries were scored again{', ' + '; '.join(why) if why else ''}."))
-
     old, new = ({entry.id: n for n, entry in enumerate(board.entries)} for board in (before, after))
+    yield _scored(before, after) if before.batch != after.batch else None
     entered = [n for pk, n in new.items() if pk not in old and after.entries[n].name != HIDDEN_NAME]
-    if len(entered) > NAMED:
-        names = [after.entries[n].name for n in entered[:NAMED]]
-        found.append(Change("entered", f"{len(entered)} new entries: {', '.join(names)} and {len(entered) - NAMED} more."))
-    elif entered:
-        said = []
-        for n in entered:
-            entry, rank = after.entries[n], after.overall.rank[n]
-            team = f" by {entry.team}" if entry.team and after.imported is None else ""
-            said.append(f"{entry.name}{team}, {f'at rank {rank}' if rank is not None else 'without a rank'}")
-        found.append(Change("entered", f"New: {'; '.join(said)}."))
+    teams = [after.entries[n].team if after.imported is None else "" for n in entered]
+    newcomers = (NewEntry(after.entries[n].name, team, after.overall.rank[n]) for n, team in zip(entered, teams, strict=True))
+    yield Entered(tuple(newcomers)) if entered else None
+    yield _gone(before, after, left)
+    both = [(before.entries[old[pk]], after.entries[new[pk]], pk) for pk in old.keys() & new.keys()]
+    both = [one for one in both if one[1].name != HIDDEN_NAME]
+    ranks = [(entry.name, before.overall.rank[old[pk]], after.overall.rank[new[pk]]) for _, entry, pk in both]
+    moves = [Move(name, old_rank, rank) for name, old_rank, rank in ranks if old_rank is not None and rank is not None and old_rank != rank]
+    moves.sort(key=lambda one: (1 in (one.was, one.now), abs(one.was - one.now), -one.now, one.name), reverse=True)
+    yield Moved(tuple(moves)) if moves else None
+    was, now = (board.people.answers if board.people is not None else 0 for board in (before, after))
+    had_opinions, opinions = (board.people is not None and board.people.kind == "opinions" for board in (before, after))
+    yield PeopleChanged(was, now, opinions, had_opinions != opinions) if was != now or had_opinions != opinions else None
+    texts = sorted(entry.name for was, entry, _ in both if _about(was) != _about(entry))
+    yield Texts(tuple(texts)) if texts else None
 
-    # Who is gone, and why: their team's better or later entry, or what `left` says. Hidden ones are counted, not named.
-    gone, n_hidden = [], 0
+
+def _scored(before: Board, after: Board) -> Scored:
+    """Reasons for another batch of scores."""
+    columns, now = ({metric.slug: metric for metric in board.metrics} for board in (before, after))
+    return Scored(
+        before.reference != after.reference,
+        tuple(metric.title for slug, metric in now.items() if slug not in columns),
+        tuple(metric.title for slug, metric in columns.items() if slug not in now),
+        tuple(m.title for slug, m in now.items() if slug in columns and columns[slug].fingerprint != m.fingerprint),
+    )
+
+
+def _gone(before: Board, after: Board, left: Mapping[int, str]) -> Left | None:
+    """The entries that are gone, and why: their team's better or later entry, or what `left` says. Hidden ones are counted, not named."""
+    staying = {entry.id for entry in after.entries}
     teams = {entry.team_id: entry.name for entry in after.entries if entry.counted}
-    rules = {"best": "a better entry", "latest": "a later entry", "chosen": "another choice"}
-    for pk, n in old.items():
-        if pk in new:
+    gone, hidden = [], 0
+    for entry in before.entries:
+        if entry.id in staying:
             continue
-        entry = before.entries[n]
         if entry.name == HIDDEN_NAME:
-            n_hidden += 1
-        elif pk in left:
-            gone.append(f"{entry.name}: {left[pk]}")
-        elif entry.team_id in teams and after.phase.entries in rules:
-            gone.append(f"{entry.name}: its team has {rules[after.phase.entries]}, {teams[entry.team_id]}")
-        else:
-            gone.append(entry.name)
-    if len(gone) > NAMED:
-        gone = [*gone[:NAMED], f"and {len(gone) - NAMED} more"]
-    if n_hidden:
-        gone.append(f"{n_hidden} that {'is' if n_hidden == 1 else 'are'} not shown any more")
-    if gone:
-        found.append(Change("left", f"Gone: {'; '.join(gone)}."))
-
-    moves, changed = [], []
-    for pk in old.keys() & new.keys():
-        was, now, entry = before.overall.rank[old[pk]], after.overall.rank[new[pk]], after.entries[new[pk]]
-        if entry.name == HIDDEN_NAME:
+            hidden += 1
             continue
-        if was is not None and now is not None and was != now:
-            moves.append((1 in (was, now), abs(was - now), -now, entry.name, was, now))
-        if _about(before.entries[old[pk]]) != _about(entry):
-            changed.append(entry.name)
-    if moves:
-        moves.sort(reverse=True)
-        said = [f"{name} {'rises' if now < was else 'falls'} from {was} to {now}" for *_, name, was, now in moves[:MOVES]]
-        more = f", and {len(moves) - MOVES} more" if len(moves) > MOVES else ""
-        found.append(Change("moved", f"{', '.join(said)}{more}."))
-
-    judged, now_judged = (board.people.answers if board.people is not None else 0 for board in (before, after))
-    was_scores, opinions = (board.people is not None and board.people.kind == "opinions" for board in (before, after))
-    in_all = answers(now_judged, opinions)
-    if not judged and now_judged:
-        found.append(Change("people", f"People's part came: {in_all}."))
-    elif judged and not now_judged:
-        found.append(Change("people", "People's part is not shown any more."))
-    elif was_scores != opinions:
-        found.append(Change("people", f"People's part is of another study: {in_all}."))
-    elif judged != now_judged:
-        more = f"{abs(now_judged - judged):,} {'more' if now_judged > judged else 'fewer'}"
-        found.append(Change("people", f"People: {more} {plural(answer(opinions))}, {now_judged:,} in all."))
-
-    if changed:
-        who = listed(sorted(changed)) if len(changed) <= NAMED else f"{len(changed)} entries"
-        found.append(Change("texts", f"What is said of {who} changed."))
-    return found or [Change("nothing", "Nothing that is shown here.")]
+        why = left.get(entry.id, "")
+        instead = teams.get(entry.team_id, "") if not why and after.phase.entries != "all" else ""
+        gone.append(Gone(entry.name, why, instead))
+    return Left(tuple(gone), hidden, after.phase.entries) if gone or hidden else None
 
 
 def _about(entry: BoardEntry) -> tuple[object, ...]:
@@ -219,7 +177,7 @@ def chart(moments: Sequence[Moment]) -> RankChart | None:
             x, y = round(LEFT + n * step, 1), height(rank)
             path += f"{'L' if pen else 'M'}{x} {y}"
             pen = True
-            dots.append((x, y, f"{moments[n].at:%-d %B %Y}: rank {rank}"))
+            dots.append((x, y, wording.rank_on(moments[n].at, rank)))
         now = own[-1]
         assert now is not None
         y = height(now)
@@ -229,6 +187,6 @@ def chart(moments: Sequence[Moment]) -> RankChart | None:
         lines.append(RankLine(pk, newest.entries[places[-1][pk]].name, path, tuple(dots), y, now, now == 1))
     ticks = tuple((height(rank), rank) for rank in range(1, lowest + 1))
     ends = (0, len(moments) - 1)
-    dates = tuple((round(LEFT + n * step, 1), f"{moments[n].at:%-d %b %Y}") for n in ends)
+    dates = tuple((round(LEFT + n * step, 1), wording.day(moments[n].at)) for n in ends)
     bottom = max([height(lowest), *taken])
     return RankChart(tuple(lines), ticks, dates, WIDTH, round(bottom + 34), WIDTH - RIGHT)

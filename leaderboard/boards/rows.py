@@ -11,31 +11,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from leaderboard.boards import exports, flags
-from leaderboard.boards.digits import rounded
-from leaderboard.records.board import PEOPLE, Board, BoardEntry, Mark, MetricColumn, Ranks
+from leaderboard.boards import exports
+from leaderboard.boards.unranked import unranked
+from leaderboard.records.board import PEOPLE, WAITING, Board, BoardEntry, Mark, MetricColumn, Ranks
 from leaderboard.records.front import Place
-from leaderboard.stats.meaning import Difference
-from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
-from leaderboard.stats.ranking import RULES
-from leaderboard.wording import certainty
+from leaderboard.stats.meaning import At, Difference
+from leaderboard.stats.two_way_intervals import Figure
+from leaderboard.wording import board as wording
+from leaderboard.wording import certainty, items
+from leaderboard.wording.digits import rounded
+from leaderboard.wording.entry_summary import unranked as unranked_words
+from leaderboard.wording.figures import share
 from leaderboard.wording.nouns import NOUN
-from leaderboard.wording.ranks import ordinal, place, span
-from leaderboard.wording.reasons import sentence
+from leaderboard.wording.ranks import place, span
+from leaderboard.wording.reasons import why
 
 PER_PAGE = 100
 MIN_SHOWN, MAX_SHOWN = 3, 4  # metrics in sight where nobody chose others: those that rank, filled up with others in their order
 OVERALL = "rank"
-WAITING = "waiting for re-evaluation"  # the state of an entry without a score that decides the order, of a metric with a newer version
 TEXT_SORTS = ("name", "team", "date")
-RULE_WORDS = dict(zip(RULES, ("the primary metric", "mean rank", "median rank", "Borda count", "weighted mean rank"), strict=True))
-VALUE_TITLES = {"mean_rank": "Mean rank", "median_rank": "Median rank", "borda": "Borda points", "weighted": "Weighted rank"}
-ENTRY_WORDS = {
-    "all": "every entry counts",
-    "latest": "of each team its latest entry counts",
-    "best": "of each team its best entry counts",
-    "chosen": "of each team the entry it chose counts",
-}
 
 
 @dataclass(frozen=True)
@@ -86,6 +80,7 @@ class Line:
     bracket: str
     untested: str  # why it is in no bracket where others are, in words
     explanation: str
+    unranked: str  # why it has no rank, in words
     value: str
     people: Cell | None
     place: str  # with people: `3rd`
@@ -194,69 +189,72 @@ class BoardRows:
     @cached_property
     def lines(self) -> list[Line]:
         """The rows of the page, as they are read."""
-        board, standing, overall, noun = self.board, self.standing, self.board.overall, self.board.resampled
-        start, on_page = (self.page - 1) * self.per_page, self.on_page
+        standing, start, on_page = self.standing, (self.page - 1) * self.per_page, self.on_page
         below = [*self.indices[start + 1 : start + len(on_page) + 1], None][: len(on_page)]
         pieces = [""] * len(self.indices)
         if self.choice.sort not in TEXT_SORTS:
             loose = [bool(standing.loose) and standing.loose[index] for index in self.indices]
             pieces = bracket_classes([standing.group[index] for index in self.indices], loose)
-        # Where entries below the first ones are not tested, one whose interval reaches the last rank may stand anywhere below.
-        last_of_cut = sum(rank is not None for rank in standing.rank) if "first" in standing.untested else 0
-        lines = []
-        for index, next_, bracket in zip(on_page, below, pieces[start:], strict=False):
-            entry = board.entries[index]
-            cells = []
-            for metric in self.visible_metrics:
-                own = replace(cell(metric, index, noun), slug=metric.slug)
-                # Of two that people judged, they say it themselves.
-                asked = board.people is not None and next_ is not None and board.people.n[index] > 0 and board.people.n[next_] > 0
-                if next_ is not None and not asked and metric.slug in self._meanings and metric.n[index] == metric.n[next_]:
-                    own = replace(own, gap=meaning_words(metric, self._meanings[metric.slug], index, next_))
-                against = self.marks.get(metric.slug, {}).get(str(entry.id), [])
-                if metric.slug in (entry.waiting or ()):
-                    own = replace(own, text="waiting", title=WAITING)
-                elif against:  # the metric puts this entry before one that people prefer to it
-                    own = replace(own, against=tuple(against), name=f"{entry.id}-{metric.slug}")
-                cells.append(own)
-            folded: dict[int, list[str]] = {}
-            for metric in self.folded:
-                if (rank := metric.rank[index]) is not None:
-                    folded.setdefault(rank, []).append(metric.title)
-            low, high = standing.rank_low[index], standing.rank_high[index]
-            liked = cell(self.people, index) if self.people else None
-            if liked is not None and liked.dot is None and board.people is not None and board.people.n[index]:
-                few = sentence((board.people.few or {}).get(str(entry.id)), board.resampled)
-                liked = replace(liked, title=few or "it met none of those that have a place with people")
-            lines.append(
-                Line(
-                    entry=entry,
-                    rank=standing.rank[index],
-                    interval=span(low, high, open_end=high == last_of_cut),
-                    bracket=bracket,
-                    untested=certainty.untested(board, standing, index),
-                    explanation=overall.explanation[index] if standing is overall else "",
-                    value=""
-                    if overall.rule not in VALUE_TITLES
-                    else "–"
-                    if overall.value[index] is None
-                    else f"{overall.value[index]:.2f}",
-                    people=liked,
-                    place=place(place_of(board, self.people, index)),
-                    cells=cells,
-                    folded=tuple(
-                        (round(100 * (rank - 1) / max(1, self.last_folded - 1), 1), f"{ordinal(rank)} by {', '.join(titles)}")
-                        for rank, titles in sorted(folded.items())
-                    ),
-                    mine=self.team is not None and entry.team_id == self.team,
-                    waits=entry.state == WAITING,
-                )
-            )
+        lines = [
+            self._line(index, self._cells(index, next_), bracket)
+            for index, next_, bracket in zip(on_page, below, pieces[start:], strict=False)
+        ]
         widths = [[len(cell.text.partition(".")[0]) if cell.dot is not None else 0 for cell in line.cells] for line in lines]
         widest = [max(column) for column in zip(*widths, strict=True)]
         for line, widths_of_line in zip(lines, widths, strict=True):
             line.cells[:] = [replace(cell, pad=most - n) for cell, most, n in zip(line.cells, widest, widths_of_line, strict=True)]
         return lines
+
+    def _cells(self, index: int, next_: int | None) -> list[Cell]:
+        """The values of an entry in the metrics in sight; `next_` is the entry of the row below."""
+        board, entry, cells = self.board, self.board.entries[index], []
+        # Of two that people judged, they say it themselves.
+        asked = board.people is not None and next_ is not None and board.people.n[index] > 0 and board.people.n[next_] > 0
+        for metric in self.visible_metrics:
+            own = replace(cell(metric, index, board.resampled), slug=metric.slug)
+            if next_ is not None and not asked and metric.slug in self._meanings and metric.n[index] == metric.n[next_]:
+                own = replace(own, gap=wording.difference(meaning(metric, self._meanings[metric.slug], index, next_)))
+            against = self.marks.get(metric.slug, {}).get(str(entry.id), [])
+            if metric.slug in (entry.waiting or ()):
+                own = replace(own, text="waiting", title=WAITING)
+            elif against:  # the metric puts this entry before one that people prefer to it
+                own = replace(own, against=tuple(against), name=f"{entry.id}-{metric.slug}")
+            cells.append(own)
+        return cells
+
+    def _line(self, index: int, cells: list[Cell], bracket: str) -> Line:
+        board, standing, overall = self.board, self.standing, self.board.overall
+        entry, rank = board.entries[index], standing.rank[index]
+        folded: dict[int, list[str]] = {}
+        step = 1 / max(1, self.last_folded - 1)
+        for metric in self.folded:
+            if (place_by := metric.rank[index]) is not None:
+                folded.setdefault(place_by, []).append(metric.title)
+        # Where entries below the first ones are not tested, one whose interval reaches the last rank may stand anywhere below.
+        last_of_cut = sum(rank is not None for rank in standing.rank) if "first" in standing.untested else 0
+        low, high = standing.rank_low[index], standing.rank_high[index]
+        liked = cell(self.people, index) if self.people else None
+        if liked is not None and liked.dot is None and board.people is not None and board.people.n[index]:
+            liked = replace(liked, title=wording.unplaced(board.people, entry.id, board.resampled))
+        value = ""
+        if overall.rule in wording.VALUE_TITLES:
+            value = "–" if overall.value[index] is None else f"{overall.value[index]:.2f}"
+        return Line(
+            entry=entry,
+            rank=rank,
+            interval=span(low, high, open_end=high == last_of_cut),
+            bracket=bracket,
+            untested=certainty.untested(board, standing, index),
+            explanation=overall.explanation[index] if standing is overall and rank is not None else "",
+            unranked=unranked_words(unranked(board, standing, index)),
+            value=value,
+            people=liked,
+            place=place(place_of(board, self.people, index)),
+            cells=cells,
+            folded=tuple((round(100 * (n - 1) * step, 1), wording.folded(n, titles)) for n, titles in sorted(folded.items())),
+            mine=self.team is not None and entry.team_id == self.team,
+            waits=entry.state == WAITING,
+        )
 
     @cached_property
     def _meanings(self) -> dict[str, Difference]:
@@ -271,11 +269,9 @@ class BoardRows:
         for line in found.metrics if found is not None else ():
             if found is None or line.reference_point:
                 continue
-            figures = {"rho": exports.Agreement(line.rho.value, line.rho.low, line.rho.high, line.rho.n, line.rho.state, line.rho.why)}
+            figures = {"rho": _exported(line.rho, board.resampled)}
             if found.of != "means" and not (found.people < 2 and found.kind == "opinions"):
-                name = "pairs" if found.people < 2 else "decided"
-                own = line.decided
-                figures = {name: exports.Agreement(own.value, own.low, own.high, own.n, own.state, own.why)} | figures
+                figures = {"pairs" if found.people < 2 else "decided": _exported(line.decided, board.resampled)} | figures
             people[line.slug] = exports.People(figures, line.places, line.trained, is_few=found.reason is not None and found.of != "means")
         columns = tuple(
             exports.Column(m.slug, m.title, m.higher_is_better, m.unit, m.decimals, people.get(m.slug), m.bounds) for m in board.metrics
@@ -295,6 +291,10 @@ class BoardRows:
         return exports.Table(caption, columns, tuple(rows))
 
 
+def _exported(figure: Figure, noun: str) -> exports.Agreement:
+    return exports.Agreement(figure.value, figure.low, figure.high, figure.n, figure.state, why(figure, noun))
+
+
 def bracket_classes(groups: Sequence[int | None], loose: Sequence[bool]) -> list[str]:
     """Per row, by its bracket, the classes that draw its piece of the line around two or more, dashed where it is loose. A row without
     a bracket that stands between two of one lets the line through."""
@@ -312,55 +312,27 @@ def bracket_classes(groups: Sequence[int | None], loose: Sequence[bool]) -> list
     return [f"{piece} loose" if piece and is_loose else piece for piece, is_loose in zip(pieces, loose, strict=True)]
 
 
-def meaning_words(metric: MetricColumn, difference: Difference, first: int, second: int) -> str:
-    """Sentence on what the difference of two entries' values means; empty where none is known."""
+def meaning(metric: MetricColumn, difference: Difference, first: int, second: int) -> At | None:
+    """Meaning of the difference of two entries' values to people; None where none is known."""
     values = metric.value[first], metric.value[second]
     if values[0] is None or values[1] is None or values[0] == values[1]:
-        return ""
-    at = difference.at(values[0] - values[1])
-    return "" if at is None else at.sentence
+        return None
+    return difference.at(values[0] - values[1])
 
 
 def cell(metric: MetricColumn, index: int, noun: str = NOUN) -> Cell:
     """One entry's value in one metric, ready to be drawn; `noun` is what its interval is over."""
-    value, (low, high) = metric.value[index], metric.interval(index)
+    value, (low, high), title = metric.value[index], metric.interval(index), wording.value(metric, index, noun)
     if value is None:
-        return Cell("–", title="no value")
-    digits = rounded(value, low, high, metric.bounds, metric.decimals)
-    rank, n = metric.rank[index], metric.n[index]
-    words = [f"{value:.6g}{' ' + metric.unit if metric.unit else ''}"]
-    if low is not None and high is not None:
-        words.append(f"95 % interval {low:.4g} to {high:.4g}{f' over {n}' if n else ''}")
-    elif not metric.may_rank:
-        words.append("shown, not ranked")
-    elif (
-        n >= GROUPS_FOR_BOARD_INTERVAL and metric.pairs is not None and index in metric.pairs.tested
-    ):  # it has them all, so nothing else leaves it without
-        words.append(certainty.alike(n, noun))
-    if rank is not None:
-        ends = metric.rank_low[index], metric.rank_high[index]
-        words.append(f"rank {rank}" + (f" ({span(*ends)})" if ends[0] is not None else ""))
-    best = rank == 1 and any(other is not None and other > 1 for other in metric.rank)  # where all are level none is the best
+        return Cell("–", title=title)
+    best = metric.rank[index] == 1 and any(other is not None and other > 1 for other in metric.rank)  # where all are level none is the best
     left, width = bar(metric.scale, low, high)
+    at = Cell("", title=title, best=best, left=left, width=width, dot=position(metric.scale, value))
     if metric.percent:  # whole hundredths, its interval drawn and in the title
-        words[0] = f"people would pick it in {100 * value:.1f} % of comparisons"
-        if low is not None and high is not None:
-            words[1] = f"95 % interval {100 * low:.1f} to {100 * high:.1f} %"
-        shown = round(100 * value)
-        return Cell(f"{shown} %", title="; ".join(words), best=best, left=left, width=width, dot=position(metric.scale, value), share=shown)
-    return Cell(
-        text=digits.text,
-        half=digits.half,
-        up=digits.up,
-        down=digits.down,
-        title="; ".join(words),
-        best=best,
-        left=left,
-        width=width,
-        dot=position(metric.scale, value),
-        n=n,
-        flag=flags.words(metric.flags(index), "item"),
-    )
+        return replace(at, text=f"{share(value)} %", share=round(100 * value))
+    digits = rounded(value, low, high, metric.bounds, metric.decimals)
+    flag = items.flags(metric.flags(index), "item")
+    return replace(at, text=digits.text, half=digits.half, up=digits.up, down=digits.down, n=metric.n[index], flag=flag)
 
 
 def place_of(board: Board, column: MetricColumn | None, index: int) -> Place | None:
@@ -385,12 +357,3 @@ def bar(scale: Sequence[float], low: float | None, high: float | None) -> tuple[
         return 0.0, 0.0
     left = position(scale, low)
     return left, round(position(scale, high) - left, 1)
-
-
-def rule_words(board: Board) -> str:
-    """Rule of the overall rank, in words: `mean rank of 3` or `HSS`."""
-    overall = board.overall
-    if overall.rule == "primary":
-        titles = {metric.slug: metric.title for metric in board.metrics}
-        return titles[overall.metrics[0]] if overall.metrics else RULE_WORDS["primary"]
-    return f"{RULE_WORDS[overall.rule]} of {len(overall.metrics)}"

@@ -16,24 +16,15 @@ from evaluation.models.score import CLEAN_BAND
 from evaluation.result_tables import spec_of
 from leaderboard.boards import flags, rows
 from leaderboard.boards.build import column_of
-from leaderboard.boards.digits import rounded
 from leaderboard.records.board import Board, ColumnHead
 from leaderboard.records.unit import Unit
 from leaderboard.stats import ranking
+from leaderboard.wording import items
+from leaderboard.wording.digits import rounded
 from leaderboard.wording.ranks import span
 from submissions.models import Submission
 
 DRAWN = "object_"  # parts that begin so are objects of a view, which its page draws
-STATUS_WORDS = {
-    SampleStatus.MISSING_PRED: "missing",
-    SampleStatus.INVALID_PRED: "unreadable",
-    SampleStatus.EMPTY_PRED: "empty",
-    SampleStatus.NO_OBJECT: "nothing in the reference",
-    SampleStatus.EMPTY_MASK: "empty mask",
-    SampleStatus.SIZE_MISMATCH: "wrong size",
-    SampleStatus.NOT_APPLICABLE: "does not apply",
-    SampleStatus.FAILED: "the metric's program failed",
-}
 
 
 @dataclass(frozen=True)
@@ -113,7 +104,7 @@ def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
                 rank,
                 span(low, high),
                 f"{digits.end(low_end)} to {digits.end(high_end)}" if low_end is not None and high_end is not None else "",
-                flags.words(flags.counts(score.flags), evaluation.batch.phase.challenge.item_noun),
+                items.flags(flags.counts(score.flags), evaluation.batch.phase.challenge.item_noun),
                 value,
                 (low_end, high_end),
                 vector,
@@ -192,7 +183,7 @@ class ItemTable:
 
 
 def _item_cell(value: float, status: SampleStatus, flag: str) -> ItemCell:
-    note = STATUS_WORDS.get(status, "") or flags.WORDS.get(flag, "")
+    note = items.note(status, flag)
     return ItemCell(rounded(float(value)).text, note)
 
 

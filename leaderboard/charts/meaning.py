@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leaderboard.stats.meaning import Difference
+from leaderboard.wording.board import difference as difference_words
 
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 602.0, 20.0, 204.0  # of the plot in a box of 620 by 250
 STEPS = 40
@@ -46,7 +47,7 @@ def curve(difference: Difference) -> Curve | None:
     rough = largest / TICKS
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * times for times in (1, 2, 5, 10) if power * times >= rough * (1 - 1e-9))
-    examples = tuple((x, one.sentence) for x in (unit, largest) if (one := difference.at(x)) is not None)
+    examples = tuple((x, difference_words(one)) for x in (unit, largest) if (one := difference.at(x)) is not None)
     return Curve(
         f"M{'L'.join(points([one.mean[0] for _, one in at]))}",
         band([one.mean[1] for _, one in at], [one.mean[2] for _, one in at]),

@@ -21,13 +21,19 @@ class Mark:
     x: float
     y: float
 
+    @property
+    def is_right(self) -> bool:
+        """True in the right half of the plot, where words stand on its left."""
+        return self.x > (LEFT + RIGHT) / 2
+
 
 @dataclass(frozen=True)
 class Scatter:
-    """`lines` are the paths of items and the places of their results; `low` has the higher value of the two that are named, and `high` the
-    higher mean. `heights` are means with their places, `ticks` values with theirs."""
+    """`lines` are the paths of items, the places of their results, and "low" or "high" where one of the two named results is the item's.
+    Of these two `low` has the higher value, and `high` the higher mean. `heights` are means with their places, `ticks` values with
+    theirs."""
 
-    lines: tuple[tuple[str, tuple[tuple[float, float], ...]], ...]
+    lines: tuple[tuple[str, tuple[tuple[float, float], ...], str], ...]
     low: Mark
     high: Mark
     heights: tuple[tuple[float, float], ...]
@@ -59,7 +65,7 @@ def scatter(results: Sequence[Result], scale: tuple[float, float]) -> Scatter | 
     lines = []
     for item in dict.fromkeys(one.item for one in results):
         points = tuple(place(one.value, one.mean) for one in sorted(results, key=lambda one: one.value) if one.item == item)
-        lines.append(("M" + "L".join(f"{x} {y}" for x, y in points), points))
+        lines.append(("M" + "L".join(f"{x} {y}" for x, y in points), points, {low.item: "low", high.item: "high"}.get(item, "")))
     step = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 1e9) if (most - least) / step <= MAX_TICKS)
     first = int(least // step) + 1
     ticks = [n * step for n in range(first, int(most // step) + 1)]

@@ -184,13 +184,16 @@ class Set:
     @property
     def chief(self) -> list[Row]:
         """A few rows for little room, and size."""
-        size = [row for row in self.reference_points if row.key == "size"]
-        return self._few(MAX_CHIEF - len(size)) + size
+        return self._few(MAX_CHIEF - len(self._size)) + self._size
 
     @property
     def brief(self) -> list[Row]:
-        """Rows for less room still."""
-        return self._few(MAX_BRIEF)
+        """Rows for less room still, and size."""
+        return self._few(MAX_BRIEF) + self._size
+
+    @property
+    def _size(self) -> list[Row]:
+        return [row for row in self.reference_points if row.key == "size"]
 
     def _few(self, room: int) -> list[Row]:
         """The metrics that readers look for first, those that may be the best, then others, as many as there is room for."""
@@ -290,7 +293,7 @@ class Set:
     def findings(self) -> list[str]:
         """Sentences on what is uncomfortable about the set's figures."""
         sentences = [
-            wording.size(self.criterion),
+            wording.size(self.record, self.criterion),
             wording.ladders(self.record, self.criterion),
             wording.divided(self.criterion),
             wording.by_criterion(self.record, self.titles) if self.criterion is self.record.leading else "",

@@ -46,7 +46,7 @@ def ranking(raw):
     }
     if "resampled" not in raw:
         found |= {"resampled": noun, "n_resampled": raw["n_items"], "inner": "" if noun == "item" else "item"}
-    found["people"] = _people(raw["people"]) if raw.get("people") else None
+    found["people"] = people(raw["people"]) if raw.get("people") else None
     return found
 
 
@@ -57,7 +57,7 @@ def _column(column):
     return found
 
 
-def _people(stored):
+def people(stored):
     version = stored.get("people", 1)
     if version < 2:
         stored = _first_rules(stored)

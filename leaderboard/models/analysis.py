@@ -11,7 +11,6 @@ from django.utils import timezone
 from leaderboard.models.judge import JudgeRun
 from leaderboard.models.study import Study
 from leaderboard.records.study import Summary
-from leaderboard.wording.reasons import told
 from submissions import worker_notify
 from submissions.choices import TextChoices
 from submissions.leases import Leased, LeasedQuerySet
@@ -55,8 +54,8 @@ class StudyAnalysis(Leased):
 
     @cached_property
     def summary(self) -> Summary | None:
-        """Summary in `content`, in the study's noun; None before there is any, and while one of an older version is computed anew."""
-        return Summary.read(told(self.content, lambda: self.study.noun))
+        """Summary in `content`; None before there is any, and while one of an older version is computed anew."""
+        return Summary.read(self.content)
 
     @classmethod
     def seen_by(cls, user: Any, **studies: Any) -> list[Self]:

@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from leaderboard.records.study import Summary
 from leaderboard.stats.votes import VERSION
-from leaderboard.wording.reasons import told
 from submissions.choices import TextChoices
 from submissions.leases import Leased, LeasedQuerySet
 from submissions.models.user import hash_secret
@@ -55,7 +54,7 @@ class JointAnalysis(Leased):
 
     @cached_property
     def summary(self) -> Summary | None:
-        return Summary.read(told(self.content))
+        return Summary.read(self.content)
 
     @classmethod
     def stamp(cls, members: Collection[int], made_of: Mapping[int, str]) -> str:

@@ -27,7 +27,6 @@ from submissions.choices import TextChoices
 from submissions.entry_states import Why
 from submissions.leases import Leased, LeasedQuerySet
 from submissions.models import AuditEntry, User
-from submissions.wording import failure
 
 MAX_ROUNDS = 10  # of a question whose every text is worth nothing
 MAX_FAULTS = 10  # of a question that the endpoint fails at while it answers others
@@ -366,7 +365,7 @@ class JudgeRun(Leased):
         return bool(ended or self.under_lease().update(**free))
 
     def give_up(self, why: Why, detail: str) -> None:
-        words = failure(why, self.doing)[:400]
+        words = self.failed(why, self.doing)
         self.release_lease(self.State.FAILED, failure=words, failure_detail=detail, losses=F("losses"), lost=F("lost"))
 
     def give_up_or_retry(self, why: Why, detail: str, final: bool = False) -> None:

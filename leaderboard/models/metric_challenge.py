@@ -22,7 +22,6 @@ from leaderboard.models.study import Study
 from leaderboard.stats.metric_board import Standing
 from leaderboard.stats.minimums import ITEMS_FOR_FIGURE
 from leaderboard.stats.states import State
-from leaderboard.wording.reasons import told
 from submissions import worker_notify
 from submissions.choices import TextChoices
 from submissions.entry_states import Why
@@ -93,12 +92,12 @@ class ProgramValues(Run):
     @property
     def shown_figures(self) -> dict[str, Any]:
         """The figures of a shipped metric's row as pages show them: none of fewer people or samples than any figure needs."""
-        return {} if self.figure.get("state") == State.TOO_FEW else told(self.figures)
+        return {} if self.figure.get("state") == State.TOO_FEW else self.figures
 
     @property
     def figure(self) -> dict[str, Any]:
         """The figure in `decided` as pages show it; empty before there is one."""
-        return told(self.decided or {})
+        return self.decided or {}
 
     def keep(self, label: str, found: dict[str, float | None], failures: Iterable[str], total: int) -> bool:
         """The values of one entry are there, and the sentences on items on which it failed: keep them, of the sentences the first few, and

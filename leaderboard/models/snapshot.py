@@ -6,7 +6,6 @@ import hashlib
 import zlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from functools import lru_cache
 from threading import Lock
 from typing import Self
@@ -16,8 +15,6 @@ from django.db.models import Case, OuterRef, Subquery, Value, When
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
-from leaderboard.boards import build
-from leaderboard.boards.board_summary import front
 from leaderboard.records.board import Board
 from leaderboard.records.front import Front
 from submissions import database_clock
@@ -164,32 +161,9 @@ class Snapshot(models.Model):
             self.hides_people = people is not None and not phase.studies.filter(pk=people.study.id, is_public=True).exists()
 
     @classmethod
-    def make(cls, phase: Phase, audience: str, now: datetime | None = None) -> Self | None:
-        """Rank the phase as it stands. The same ranking as one kept before is not kept twice: that
-        snapshot becomes the current one again. None while the phase cannot be scored."""
-        while True:
-            phase.refresh_from_db()
-            board = build.build(phase, audience, now)
-            if board is None:
-                return None
-            batch = EvaluationBatch.current(phase)
-            if batch is not None and batch.pk == board.batch:
-                return cls._keep(phase, batch, board)
-            # The batch was switched while we read; what we read mixes the two.
-
-    @classmethod
-    def make_all(cls, phase: Phase, now: datetime | None = None) -> None:
-        """Rank the phase for both audiences, with one computation where they see the same."""
-        public = cls.make(phase, cls.Audience.PUBLIC, now)
-        if public is not None and build.hides_nothing(phase, now):
-            cls._keep(phase, public.batch, public.board.model_copy(update={"audience": build.ORGANIZERS}))
-        else:
-            cls.make(phase, cls.Audience.ORGANIZERS, now)
-
-    @classmethod
-    def _keep(cls, phase: Phase, batch: EvaluationBatch, board: Board) -> Self:
-        data, found = board.to_json(), front(board)
-        lead = found.model_dump(mode="json") if found else {}
+    def keep(cls, phase: Phase, batch: EvaluationBatch, board: Board, front: Front | None) -> Self:
+        """Store a ranking of the phase, with its summary, unless the same was kept before: then that snapshot is the current one again."""
+        data, lead = board.to_json(), front.model_dump(mode="json") if front is not None else {}
         digest = hashlib.sha256(f"{phase.pk}\n".encode() + data).hexdigest()
         snapshot, made = cls.objects.get_or_create(
             phase=phase,
@@ -212,7 +186,7 @@ class Snapshot(models.Model):
             try:
                 snapshot.refresh_from_db(fields=["revision"])
             except cls.DoesNotExist:  # an old one, which was pruned a moment ago
-                return cls._keep(phase, batch, board)
+                return cls.keep(phase, batch, board, front)
         return snapshot
 
     @classmethod

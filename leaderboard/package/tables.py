@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evaluation.metrics import registry
-from leaderboard.boards.digits import rounded
 from leaderboard.package.comparison import compare
 from leaderboard.stats.uncertainty import brackets
+from leaderboard.wording.digits import rounded
 
 if TYPE_CHECKING:
     from leaderboard.package.results import Column, Result

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self, TypeVar
 
@@ -28,9 +29,9 @@ from leaderboard.stats.mos_table import USUAL
 from leaderboard.stats.states import Reason
 from leaderboard.stats.two_way_intervals import Ends, Figure
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.wording.reasons import told
 
 FORMAT = 2
+WAITING = "waiting for re-evaluation"  # the state of an entry without a score that decides the order, of a metric with a newer version
 PEOPLE = "people"  # the slug of what people prefer, as a column
 Number = int | float  # as the organizer wrote it: 1 and 1.0 are other bytes
 Moment = Annotated[datetime, PlainSerializer(datetime.isoformat, return_type=str, when_used="json")]
@@ -189,7 +190,7 @@ class MetricColumn(ColumnHead, Stored):
 
     `scale` is the line that intervals are drawn on; `decimals` how many a figure was published with; `leads` has (entry, share of
     halves of the groups that it leads); `clean` has (scene, mean, least, greatest score of its clean views),
-    `flagged` (entry, flag of `flags.WORDS`, number of its items that have it). Rankings by the rule of
+    `flagged` (entry, flag of `wording.items.FLAGS`, number of its items that have it). Rankings by the rule of
     before have no `loose`, `untested`, `pairs` and `leads`.
     """
 
@@ -260,6 +261,15 @@ class MetricColumn(ColumnHead, Stored):
         if self.leads is not None:
             update["leads"] = [lead for lead in self.leads if lead[0] not in at]
         return self.model_copy(update=update)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Rule of an overall rank: over `n` metrics, or by the one called `title`."""
+
+    key: str
+    n: int
+    title: str = ""
 
 
 class Overall(Record):
@@ -460,16 +470,18 @@ class HumanAgreement(StudyFacts, Stored):
     places: list[tuple[int, int] | None] | None = None  # 95 % intervals of each place with people; none in rankings of before
     scale: tuple[float, float] | None = None  # of ratings, by its two ends; none where it is the usual one, 1 to 5
 
-    @classmethod
-    def read(cls, stored: Mapping[str, Any], noun: str = NOUN) -> Self:
-        """The part of a payload, with its reasons in words, in which an item is called `noun`."""
-        parts = {name: stored[name] for name in ("metrics", "band", "reason", "why") if name in stored}
-        return cls.model_validate({**stored, **told(parts, noun)})
-
     @property
     def basis(self) -> Basis:
         """Answers that its figures are of."""
         return Basis(of=self.of, n=self.answers, raters=self.raters, scale=self.scale or USUAL)
+
+    def counts(self, noun: str = NOUN) -> tuple[int, int, str] | None:
+        """Raters and items, as the reference point that answers every comparison counts them, and what an item is called; None where
+        nothing is known of them, or they are too few."""
+        every = next((line.decided for line in self.metrics if line.reference_point and line.slug == "constant"), None)
+        if every is None or self.reason is not None:
+            return None
+        return every.raters, every.samples, "comparison" if self.unsampled else noun
 
     @model_serializer(mode="wrap")
     def _without_words(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -534,15 +546,9 @@ class Board(Record):
     overall: Overall
 
     @classmethod
-    def read(cls, raw: Mapping[str, Any]) -> Self:
-        """The ranking that a payload holds."""
-        people = HumanAgreement.read(raw["people"], raw["resampled"]) if raw.get("people") else None
-        return cls.model_validate({**raw, "people": people})
-
-    @classmethod
     def from_json(cls, data: bytes) -> Self:
         """The ranking that such bytes hold. Of thousands of entries pydantic's parser takes a third of the time of json's."""
-        return cls.read(from_json(data))
+        return cls.model_validate(from_json(data))
 
     def to_json(self) -> bytes:
         """The bytes that a snapshot keeps, and that its digest is of."""
@@ -552,6 +558,13 @@ class Board(Record):
     def unit(self) -> Unit:
         """The unit of its intervals, in the nouns that it was made with."""
         return Unit(self.n_resampled, self.resampled, self.inner)
+
+    @property
+    def rule(self) -> Rule:
+        """The rule of its overall rank."""
+        metrics = self.overall.metrics
+        deciding = self.column(metrics[0]) if self.overall.rule == "primary" and metrics else None
+        return Rule(self.overall.rule, len(metrics), deciding.title if deciding is not None else "")
 
     @property
     def primary(self) -> MetricColumn | None:

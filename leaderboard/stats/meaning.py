@@ -34,8 +34,6 @@ LOGIT_OF_NORMAL = (16 * math.sqrt(3) / (15 * math.pi)) ** 2  # c^2: sigma(x) is 
 NODES = 40
 STEEPEST = 8.0  # the largest spread that is looked for
 
-NOT_TOLD = "Its differences do not tell what people prefer."
-
 
 @dataclass(frozen=True)
 class At:
@@ -46,17 +44,6 @@ class At:
     mean: tuple[float, float, float]
     one: tuple[float, float]
     most: float
-
-    @property
-    def sentence(self) -> str:
-        """The statement, to whole tenths of pairs; it holds for one pair only where that pair's share is above one half."""
-        if self.most < 0.75:
-            return "A difference of this size does not tell which of the two people prefer."
-        pairs = "more than 9" if self.most >= 0.95 else f"about {round(10 * self.most)}"
-        said = f"In {pairs} of 10 pairs with a difference like this, more people prefer the higher one."
-        if self.one[0] <= 0.5:
-            return said
-        return f"{said} {round(100 * self.one[0])} to {round(100 * self.one[1])} of 100 people would."
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ How a number is drawn: `{% figure f %}`, `{% interval f %}`, `{% agreement f ano
 `{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{% day at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
 `{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`, `{{ value|value }}`, `{{ cell|spread }}`, `{{ names|sentence_list }}`,
 `{{ param.source|source_words }}`, `{% entry_state it.state %}`, `{% entry_sentence it.state %}`, `{% install_command "score" %}`,
-`{% chart figure name %}`, `{{ text|code_words }}`, `{% minimum "RATERS_FOR_FIGURE" %}`.
+`{% chart chart name %}`, `{{ text|code_words }}`, `{% minimum "RATERS_FOR_FIGURE" %}`.
 `{{ found.basis|basis }}`, `{{ found.basis|answers }}`, `{{ line.place|place }}`: what figures of people are of, and places with people.
 """
 
@@ -16,25 +16,29 @@ import json
 import zoneinfo
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import template
 from django.conf import settings
+from django.template import Context
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join, json_script
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.metrics.spec import Source
 from evaluation.models import MetricProgram
 from leaderboard import wheel
-from leaderboard.boards.digits import Rounded, rounded
 from leaderboard.boards.rows import Cell
-from leaderboard.charts import drawing
+from leaderboard.charts import plotly, svg
+from leaderboard.records.chart import Chart
 from leaderboard.records.people import Basis
 from leaderboard.stats import minimums
 from leaderboard.stats.two_way_intervals import Ends, Figure
 from leaderboard.wording import agreement as agreement_words
-from leaderboard.wording import figures, nouns, people, ranks
+from leaderboard.wording import figures, history, nouns, people, ranks, reasons
+from leaderboard.wording.comparison import untested
+from leaderboard.wording.digits import Rounded, rounded
 from leaderboard.wording.figures import NOTHING
 from leaderboard.wording.metric_parts import part_words
 from leaderboard.wording.statement import Statement, Tone
@@ -42,6 +46,10 @@ from submissions.entry_states import EntryState, Reader, State
 from submissions.format_time import in_words
 from submissions.markdown import laid_out
 from submissions.wording import label, sentence, tone
+
+if TYPE_CHECKING:
+    from leaderboard.views.home import Card
+    from submissions.models import Challenge
 
 register = template.Library()
 IN_SCRIPT = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}  # what could end a script or a line of it
@@ -56,7 +64,7 @@ register.filter("part_words", part_words)
 STATEMENTS: tuple[Callable[..., Any], ...] = (
     *(agreement_words.caveats, agreement_words.head, agreement_words.notes, agreement_words.places, agreement_words.reading),
     *(agreement_words.state, agreement_words.tone, agreement_words.trained, agreement_words.trained_more),
-    *(people.basis, people.earlier, ranks.place, nouns.plural),
+    *(people.basis, people.earlier, ranks.place, nouns.plural, untested, history.change, history.leaders, reasons.why),
 )
 for made in STATEMENTS:
     register.filter(made.__name__, made)
@@ -100,11 +108,12 @@ def interval(of: Figure | Ends | None, digits: int | str | None = None) -> str:
     return figures.interval(low, high, digits)
 
 
-@register.simple_tag
-def figure(of: Figure | Ends | None, digits: int | str | None = None, n: int | None = None) -> str:
-    """A figure in a table: its value above its interval and `n`; a dash, with the reason in its tooltip, where a reader sees no number."""
+@register.simple_tag(takes_context=True)
+def figure(context: Context, of: Figure | Ends | None, digits: int | str | None = None, n: int | None = None) -> str:
+    """A figure in a table: its value above its interval and `n`; a dash, with the reason in its tooltip, where a reader sees no number. The
+    reason calls an item by the `noun` of the page."""
     value, low, high = ends_of(of)
-    why = getattr(of, "why", "")
+    why = reasons.why(of, context.get("noun", reasons.SAMPLE))
     if value is None or not getattr(of, "shown", True):
         return format_html('<span class="none" title="{}">{}</span>', why, NOTHING) if why else NOTHING
     below = ", ".join(filter(None, [figures.interval(low, high, digits) or "no interval", "" if n is None else f"n {n:,}"]))
@@ -225,11 +234,10 @@ def entry_sentence(state: EntryState) -> str:
 
 
 @register.simple_tag
-def chart(figure: Mapping[str, Any], name: str) -> SafeString:
-    """A figure (`charts.boards.Figure.to_dict()`) as SVG, and what the interactive chart is drawn from: a script of JSON with the id
-    `figure-NAME`."""
-    drawn = mark_safe(drawing.draw(figure, name))  # noqa: S308 - words are escaped there
-    return drawn + json_script({"data": figure["data"], "layout": figure["layout"]}, f"figure-{name}")
+def chart(described: Chart, name: str) -> SafeString:
+    """A chart as SVG, and what the interactive one is drawn from: a script of JSON with the id `figure-NAME`."""
+    drawn = mark_safe(svg.draw(described, name))  # noqa: S308 - words are escaped there
+    return drawn + json_script(plotly.figure(described), f"figure-{name}")
 
 
 @register.simple_tag(takes_context=True)
@@ -239,6 +247,16 @@ def install_command(context: template.Context, extra: str = "") -> str:
     found = wheel.address(request.build_absolute_uri("/") if request else "")
     named = f'"plumbline[{extra}] @ {found}"' if extra else found
     return f"python -m pip install {named}" if found else ""
+
+
+@register.simple_tag(takes_context=True)
+def card_of(context: template.Context, challenge: Challenge) -> Card | None:
+    """The challenge's card for its viewer: the newest public ranking of its main phase, and what is pictured."""
+    from leaderboard.views import home  # pages load these tags
+
+    request = context["request"]
+    found = home.visible(request.user).filter(pk=challenge.pk)
+    return next(iter(home.cards(request, found, timezone.now())), None)
 
 
 @register.simple_tag(takes_context=True)

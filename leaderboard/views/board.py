@@ -22,7 +22,7 @@ from evaluation.models.batch import sentences
 from evaluation.networks import weights
 from leaderboard.boards import exports, metric_evidence
 from leaderboard.boards.people import of_board, with_people
-from leaderboard.boards.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, place_of, rule_words
+from leaderboard.boards.rows import BoardRows, Choice, place_of
 from leaderboard.boards.slope import slope, split_of
 from leaderboard.citation import Citation
 from leaderboard.evidence.shown import leading
@@ -30,6 +30,7 @@ from leaderboard.lookup import audience_of, not_shown_yet, page_number, page_num
 from leaderboard.models import Snapshot
 from leaderboard.models.snapshot import read_board, read_shown
 from leaderboard.records.board import PEOPLE, MetricColumn
+from leaderboard.records.study import HIDDEN_NAME
 from leaderboard.service.page_cache import kept
 from leaderboard.service.responses import attachment
 from leaderboard.stats.two_way_intervals import Figure
@@ -40,6 +41,8 @@ from leaderboard.wording import agreement, certainty, contradiction
 from leaderboard.wording import claim as claim_words
 from leaderboard.wording import people as people_words
 from leaderboard.wording import study as study_words
+from leaderboard.wording.board import ENTRIES, VALUE_TITLES
+from leaderboard.wording.board import rule as rule_words
 from leaderboard.wording.nouns import counted, plural, sampled_noun
 from submissions.errors import Refused
 from submissions.lookup import YEAR, PhasePlace, phase_place
@@ -89,6 +92,7 @@ class BoardColumn:
     tests: str
     people: people_words.Head | None
     statement: str
+    about: str  # what it measures, in a sentence; empty for metrics of organizers
 
     @property
     def clean_range(self) -> tuple[float, float] | None:
@@ -164,7 +168,8 @@ def snapshot(request: HttpRequest, challenge: str, phase: str, digest: str) -> H
         return redirect("snapshot", challenge, phase, ranking.digest)
     current = Snapshot.current(place.phase, ranking.audience)
     context = place.context("board") | table_context(request, place, ranking)
-    context |= {"is_current": current is not None and current.pk == ranking.pk, "cite": citation(place, ranking)}
+    n_unnamed = sum(entry.name == HIDDEN_NAME for entry in ranking.board.entries)
+    context |= {"is_current": current is not None and current.pk == ranking.pk, "cite": citation(place, ranking), "n_unnamed": n_unnamed}
     people = ranking.board.people
     context["withdrawn"] = people_words.withdrawn(ranking.withdrawn, people is not None and people.kind == "opinions")
     context["outdated"] = sentences(ranking.batch.outdated())
@@ -253,7 +258,8 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "snapshot": snapshot,
         "ranking": board,
         "rows": rows,
-        "rule": rule_words(board),
+        "rule": rule_words(board.rule),
+        "n_folded_of_rule": sum(metric.slug in board.overall.metrics for metric in rows.folded) if board.overall.rule != "primary" else 0,
         "foot": certainty.foot(board, rows.standing),
         "made_before": certainty.before(board),
         "leads": certainty.leads(board, rows.standing),
@@ -263,7 +269,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "hangs_on": study_words.fragile(people.found.firm, sampled_noun(people.noun, not people.sampled))
         if people and people.found.firm
         else "",
-        "entry_words": ENTRY_WORDS[board.phase.entries],
+        "entry_words": ENTRIES[board.phase.entries],
         "value_title": VALUE_TITLES.get(board.overall.rule, ""),
         "columns": [
             BoardColumn(
@@ -272,9 +278,11 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
                 evidence_url(place, metric) if metric.key else "",
                 metric_evidence.shipped_words(metric.fingerprint),
                 people_words.head(people.found, line) if people and (line := people.line(metric.slug)) else None,
-                weights.statement(registry.REGISTRY[metric.key], metric.params) if metric.key in registry.REGISTRY else "",
+                weights.statement(spec, metric.params) if spec else "",
+                f"{spec.doc.partition('. ')[0].removesuffix('.')}." if spec else "",
             )
             for metric in rows.visible_metrics
+            for spec in [registry.find(metric.key)]
         ],
         "lines": lines,
         "popovers": popovers,

@@ -13,7 +13,6 @@ from django.template.loader import render_to_string
 
 from leaderboard.boards import ranking_variants
 from leaderboard.boards.ranking_variants import Agreement
-from leaderboard.boards.rows import rule_words
 from leaderboard.charts import ranking_variants as variant_charts
 from leaderboard.lookup import audience_of, not_shown_yet
 from leaderboard.models import Snapshot
@@ -22,6 +21,7 @@ from leaderboard.service.page_cache import PARTS
 from leaderboard.stats.minimums import ENTRIES_FOR_LIKENESS
 from leaderboard.stats.ranking_variants import TOGETHER, RankingVariant, centre
 from leaderboard.studies.paper_figures import studied
+from leaderboard.wording.board import rule as rule_words
 from submissions.lookup import PhasePlace, phase_place
 
 MAX_ROWS = 50  # entries in the table, the first of the board
@@ -165,7 +165,7 @@ def choosing(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
 def _part(place: PhasePlace, snapshot: Snapshot, agreement: Agreement, by: str, view: str) -> tuple[str, bool]:
     """All that follows from the ranking, as HTML, and whether there is a chart in it."""
     context: dict[str, Any] = {"challenge": place.challenge, "phase": place.phase, "snapshot": snapshot, "found": agreement, "view": view}
-    context |= {"coefficients": COEFFICIENTS, "by": by, "coefficient": COEFFICIENTS[by], "rule": rule_words(snapshot.board)}
+    context |= {"coefficients": COEFFICIENTS, "by": by, "coefficient": COEFFICIENTS[by], "rule": rule_words(snapshot.board.rule)}
     context |= {"few": agreement.n < ENTRIES_FOR_LIKENESS, "together": TOGETHER}
     if agreement.n > 1:
         tau, groups = agreement.matrix.tau, []
@@ -227,11 +227,11 @@ def _part(place: PhasePlace, snapshot: Snapshot, agreement: Agreement, by: str, 
             "variants": variants,
             "table": table,
             "flips": flips,
-            "figure": variant_charts.bumps(titles, [names[index] for index in drawn], lines, agreement.n).to_dict(),
+            "chart": variant_charts.bumps(titles, [names[index] for index in drawn], lines, agreement.n),
             "first": [FirstPlaces(agreement.entries[index], count) for count, index in often[:5]],
             "max_rows": MAX_ROWS,
         }
-    return render_to_string("leaderboard/parts/choosing.html", context), bool(context.get("figure", {}).get("data"))
+    return render_to_string("leaderboard/parts/choosing.html", context), "chart" in context and bool(context["chart"].marks)
 
 
 def letter(number: int) -> str:

@@ -16,7 +16,6 @@ from django.shortcuts import render
 
 from evaluation.models import Evaluation, PictureRun
 from leaderboard.boards.comparison import MAX_ENTRIES, ComparedPair, compared, of_board
-from leaderboard.boards.digits import EQUAL, NONE, Rounded, rounded
 from leaderboard.boards.scorecard import Result, current_evaluation, results
 from leaderboard.charts import boards
 from leaderboard.kinds import KINDS
@@ -28,6 +27,9 @@ from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
 from leaderboard.viewer import render_scene
 from leaderboard.views.studies import seen
 from leaderboard.wording import certainty
+from leaderboard.wording import comparison as comparison_words
+from leaderboard.wording.board import difference
+from leaderboard.wording.digits import EQUAL, NONE, Rounded, rounded
 from leaderboard.wording.nouns import plural
 from leaderboard.wording.study import pair as pair_words
 from leaderboard.wording.study import pair_brief
@@ -152,11 +154,15 @@ def _summaries(place: PhasePlace) -> Iterator[tuple[Study, Summary]]:
 
 @dataclass(frozen=True)
 class SeveralPair:
-    """A pair of the entries in names: `people` says how often people would pick the first, in the study that is named beside it."""
+    """A pair of the entries in names, with its p and the result of the board's test in words: `people` says how often people would pick the
+    first, in the study that is named beside it; where nobody was asked, `gap` what the difference means."""
 
     pair: ComparedPair
     first: str
     second: str
+    p: str
+    on_board: str
+    gap: str
     people: str
     query: str
 
@@ -199,8 +205,19 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: list[EntryPlace]) 
         one, other = chosen[pair.first].submission, chosen[pair.second].submission
         labels = [label_of.get(row.pk, "") for row in (one, other)]
         people = pair_brief(summary, *labels) if summary is not None and all(labels) else ""
-        pairs.append(SeveralPair(pair, names[pair.first], names[pair.second], people, f"?a={one.pk}&b={other.pk}"))
-    context |= {"shown_metric": shown, "claim": shown.claim(names), "pairs": pairs, "study": study}
+        pairs.append(
+            SeveralPair(
+                pair,
+                names[pair.first],
+                names[pair.second],
+                certainty.p_words(pair.p),
+                certainty.board_pair(pair.p_board),
+                "" if people else difference(pair.meaning),
+                people,
+                f"?a={one.pk}&b={other.pk}",
+            )
+        )
+    context |= {"shown_metric": shown, "claim": comparison_words.statement(shown.order, names), "pairs": pairs, "study": study}
     if phase.challenge.kind.images:
         items = batch.reference.item_ids
         item = request.GET.get("item") if request.GET.get("item") in items else items[0] if items else None
@@ -244,7 +261,7 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
         column = columns.get((result.slug, result.score.fingerprint))
         p = column.pair_p(at[0], at[1]) if column and sees_items and at[0] is not None and at[1] is not None else None
         # Where people judged these two, nothing is inferred from others with such a difference.
-        gap = "" if is_told else of_board(board, column, a.submission.pk, b.submission.pk, unit.noun)[1]
+        gap = "" if is_told else difference(of_board(board, column, a.submission.pk, b.submission.pk)[1])
         comparisons.append(Comparison(result, other, test, p, unit, gap))
 
     context: dict = {
@@ -265,7 +282,7 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
     chosen = chosen or max(comparisons, key=lambda one: (one.size, one.a.metric.is_primary))
     names, sees_reference = first.batch.reference.item_ids, place.viewer.may("phase.see_reference", place.phase)
     values = [[None if math.isnan(v) else v for v in one.score.values_shown(sees_reference).tolist()] for one in (chosen.a, chosen.b)]
-    figure = boards.differences(
+    chart = boards.differences(
         boards.Metric(chosen.a.metric.title, chosen.a.spec.higher_is_better, chosen.a.spec.unit),
         boards.Series(f"A {a.submission.method_name}", values[0]),
         boards.Series(f"B {b.submission.method_name}", values[1]),
@@ -290,7 +307,7 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
         context |= _pictures([("A", a, first), ("B", b, second)], item)
     return context | {
         "shown": chosen,
-        "figure": figure.to_dict(),
+        "chart": chart,
         "items": rows,
         "n_items": len(names),
         "items_noun": plural(challenge.item_noun),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from django.contrib.auth.models import AnonymousUser
@@ -15,8 +16,8 @@ from django.urls import reverse
 from evaluation.models import Evaluation, Score
 from evaluation.result_tables import spec_of
 from evaluation.work.progress import standing
-from leaderboard.boards import build, reading
-from leaderboard.boards.digits import rounded
+from leaderboard.boards import build
+from leaderboard.boards.entry_summary import above, entry_summary, strips
 from leaderboard.boards.people import of_board
 from leaderboard.boards.scorecard import ItemTable, Result, current_evaluation, results
 from leaderboard.entry_states import states
@@ -31,6 +32,8 @@ from leaderboard.viewer import render_scene
 from leaderboard.views.gallery import gallery
 from leaderboard.views.methods import elsewhere
 from leaderboard.wording import certainty
+from leaderboard.wording import entry_summary as summary_words
+from leaderboard.wording.digits import rounded
 from leaderboard.wording.figures import interval
 from leaderboard.wording.nouns import plural
 from leaderboard.wording.people import why
@@ -58,7 +61,11 @@ DIAGNOSES = {  # by what `submissions.formats.box_alignment.diagnosis` says
         "It is in another place",
         "Most of its {items} lie apart from the reference: an offset, as of local instead of projected coordinates.",
     ),
-    "fits": ("Size, axes and place fit", "In size, axes and place most of its {items} are where the reference is."),
+    "fits": (
+        "No unit, axis or offset error found",
+        "We compared the box around each of its {items} with the reference's. For most of them size, order of axes and place agree. "
+        "This says nothing of how good the shapes are.",
+    ),
 }
 
 
@@ -100,12 +107,12 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
             "people_url": reverse("study", args=[phase.challenge.slug, board.phase.slug, people.study.slug]) if people else "",
             "board_noun": board.resampled,
             "primary_title": board.primary.title if board.primary else "",
-            "reading": reading.reading(board, index),
-            "strips": reading.strips(board, index),
+            "summary": _summary(board, index),
+            "strips": strips(board, index),
             "entry_pairs": entry_pairs,
             "n_open_pairs": n_open,
             "above": _above(place, evaluation, board, index, entry_pairs),
-            "explanation": board.overall.explanation[index],
+            "explanation": board.overall.explanation[index] if board.overall.rank[index] is not None else "",
             "has_badge": allowed(AnonymousUser(), "phase.see_board", phase) and allowed(AnonymousUser(), "submission.see", submission),
         }
 
@@ -129,6 +136,18 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
         if phase.challenge.kind.images:
             context["scenes"] = render_scene.scenes(evaluation)
     return render(request, "leaderboard/entry.html", context)
+
+
+def _summary(board: Board, index: int) -> dict[str, Any]:
+    """Statements on an entry of the ranking."""
+    summary = entry_summary(board, index)
+    return {
+        "rank": summary_words.verdict(summary),
+        "people": summary_words.people(summary.people) if summary.people is not None else None,
+        "people_basis": summary_words.people_basis(summary.people) if summary.people is not None else "",
+        "extremes": summary_words.extremes(summary),
+        "brief": summary_words.brief(summary),
+    }
 
 
 def entry_progress(request: HttpRequest, pk: int) -> HttpResponse:
@@ -271,7 +290,7 @@ class Above:
 
 def _above(place: EntryPlace, evaluation: Evaluation, board: Board, index: int, entry_pairs: list[OwnPair]) -> Above | None:
     """None if no entry is above, or the order is not of values."""
-    other, column = reading.above(board, index), board.primary
+    other, column = above(board, index), board.primary
     if other is None or column is None or column.value[index] is None or column.value[other] is None:
         return None
     entry, rank = board.entries[other], board.overall.rank[other]
@@ -281,8 +300,8 @@ def _above(place: EntryPlace, evaluation: Evaluation, board: Board, index: int, 
 
     # On how many units the entry is better; not where values per item may not be told, or there is one value of the whole set.
     counts, own = None, place.submission.pk
-    above = Submission.objects.select_related("phase__challenge").filter(pk=entry.id).first()
-    if above is not None and place.may("see_items") and place.viewer.may("submission.see_items", above):
+    row = Submission.objects.select_related("phase__challenge").filter(pk=entry.id).first()
+    if row is not None and place.may("see_items") and place.viewer.may("submission.see_items", row):
         scores = Score.objects.filter(evaluation__batch=evaluation.batch, slug=column.slug, fingerprint=column.fingerprint)
         scores = scores.filter(evaluation__submission_id__in=(own, entry.id), evaluation__state="done")
         vectors = dict(scores.values_list("evaluation__submission_id", "vector"))

@@ -10,11 +10,12 @@ from functools import lru_cache, partial
 from typing import Any
 
 from evaluation.models import Evaluation, PictureRun
-from leaderboard.boards.digits import rounded
-from leaderboard.boards.scorecard import STATUS_WORDS, ItemTable, Result, results
+from leaderboard.boards.scorecard import ItemTable, Result, results
 from leaderboard.kinds import KINDS
 from leaderboard.service.page_cache import PageCache
 from leaderboard.viewer import render_scene, svg
+from leaderboard.wording import items
+from leaderboard.wording.digits import rounded
 from submissions.formats.arrays import Mesh
 from submissions.formats.mesh import mesh_files
 from submissions.formats.wireframe.wireframe_files import Wireframe, unpack
@@ -120,7 +121,7 @@ def gallery(place: EntryPlace, evaluation: Evaluation, table: ItemTable) -> Gall
     for index, label in chosen:
         item = table.ids[index]
         value = float(values[index])
-        note = STATUS_WORDS.get(result.score.statuses[index], "")
+        note = items.STATUSES.get(result.score.statuses[index], "")
         drawn = None
         if kind.tile and place.may("see_render") and place.submission.artifact_key:
             reference_key = evaluation.batch.reference.key if place.may("see_geometry") else ""

@@ -16,11 +16,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.boards.people import of_board
-from leaderboard.boards.rows import Cell, cell, place_of, rule_words
+from leaderboard.boards.rows import Cell, cell, place_of
+from leaderboard.boards.unranked import unranked
 from leaderboard.entry_states import states
 from leaderboard.lookup import current_boards
 from leaderboard.records.board import Board
 from leaderboard.records.people import Basis
+from leaderboard.wording.board import rule as rule_words
+from leaderboard.wording.entry_summary import unranked as unranked_words
 from leaderboard.wording.ranks import place, span
 from submissions.entry_states import EntryState, State
 from submissions.lookup import any_team, person_with_page
@@ -111,15 +114,8 @@ def _standing(entry: Submission, board: Board | None, it: EntryState, viewer: Pe
             return Standing(entry, state=words)
         return Standing(entry, state=sentence(it, viewer.reader(entry)) if it.state == State.UNRANKED else label(it.state))
 
-    overall, row = board.overall, board.entries[index]
-    rank = overall.rank[index]
+    overall = board.overall
     primary = board.primary or board.metrics[0]
-    if rank is not None:
-        state = ""
-    elif row.baseline:
-        state = "baseline: shown, not counted"
-    else:
-        state = row.state or overall.problem or "unranked: a value is missing"
 
     # None where people did not judge it, or too few did for a figure.
     people, with_people = of_board(board), None
@@ -130,14 +126,14 @@ def _standing(entry: Submission, board: Board | None, it: EntryState, viewer: Pe
         with_people = PeoplesPlace(place(place_of(board, column, index)), n, cell(column, index), people.basis, url, people.study.simulated)
     return Standing(
         entry,
-        rank,
+        overall.rank[index],
         span(overall.rank_low[index], overall.rank_high[index]),
         sum(one is not None for one in overall.rank),
-        rule_words(board),
+        rule_words(board.rule),
         primary.title,
         cell(primary, index, board.resampled),
         with_people,
-        state,
+        unranked_words(unranked(board, overall, index)),
     )
 
 

@@ -27,7 +27,6 @@ from leaderboard.studies.metric_ranking import SIMULATED, Family, Standing, sour
 from leaderboard.viewer.svg import Drawing
 from leaderboard.wording import agreement
 from leaderboard.wording.people import basis
-from leaderboard.wording.reasons import told
 from submissions.models import Submission
 from submissions.permissions import Viewer
 from submissions.visibility import hidden_from
@@ -105,7 +104,7 @@ def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", fou
     for row in rows:
         batch = batches.get(row.study.phase_id)
         noun = Unit.of(batch.groups if batch is not None else [], row.study.phase.challenge).noun
-        summary = Summary.read(told(contents.get(row.pk), noun))
+        summary = Summary.read(contents.get(row.pk))
         if summary is None:
             continue
         only_means = summary.of == "means"

@@ -27,7 +27,6 @@ from leaderboard.kinds import of_material
 from leaderboard.lookup import search_text
 from leaderboard.models import MetricEntry, ProgramValues, Study, StudyAnalysis
 from leaderboard.records.agreement import Known, Verdict
-from leaderboard.stats.meaning import NOT_TOLD
 from leaderboard.stats.records import Across
 from leaderboard.studies import metric_ranking, paper_figures
 from leaderboard.studies.metric_ranking import PUBLISHED, REAL, SIMULATED, Family, Ranking, Standing
@@ -37,6 +36,7 @@ from leaderboard.views.home import visible
 from leaderboard.views.metric_studies import contradictions, measured, verdict_on
 from leaderboard.views.studies import csv_response
 from leaderboard.wording import agreement
+from leaderboard.wording.board import NOT_TOLD
 from leaderboard.wording.reasons import sentence
 from submissions.kinds import FAMILIES
 from submissions.lookup import PhasePlace, phase_place

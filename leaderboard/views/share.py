@@ -22,13 +22,14 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 
 from evaluation.metrics.registry import REGISTRY
 from leaderboard.boards.people import of_board
-from leaderboard.boards.rows import Cell, cell, place_of, rule_words
+from leaderboard.boards.rows import Cell, cell, place_of
 from leaderboard.charts.cards import SIZE
 from leaderboard.lookup import current_ranking, shown_board
 from leaderboard.models import Study
 from leaderboard.service.responses import for_everybody
 from leaderboard.views.docs import TITLES
 from leaderboard.views.share_cards import NOBODY, public_front
+from leaderboard.wording.board import rule as rule_words
 from leaderboard.wording.ranks import place as place_words
 from leaderboard.wording.ranks import span
 from submissions.format_time import day_in_words
@@ -81,7 +82,7 @@ def embed(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
                     place_words(place_of(board, column, index)),
                 )
             )
-        context |= {"metric": metric, "has_places": any(row.place for row in context["rows"]), "rule": rule_words(board)}
+        context |= {"metric": metric, "has_places": any(row.place for row in context["rows"]), "rule": rule_words(board.rule)}
     return for_everybody(render(request, "leaderboard/embed.html", context))
 
 

@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from evaluation.metrics import registry
 from leaderboard.boards.comparison import MAX_ENTRIES, compared
+from leaderboard.boards.entry_summary import entry_summary, strips
 from leaderboard.boards.people import lines_of, of_board, spread
-from leaderboard.boards.reading import reading, strips
 from leaderboard.boards.rows import Cell, bar, position
 from leaderboard.boards.scorecard import current_evaluation, results
 from leaderboard.charts.cards import Figure, Row, Sentence, Sheet, SlopeChart, Strip, Words, drawn, legible, shortened
@@ -36,6 +36,8 @@ from leaderboard.views.home import MAX_SHOWN, cards, surest_contradiction, visib
 from leaderboard.views.metric_studies import measured, verdict_on
 from leaderboard.views.studies import metric_titles
 from leaderboard.wording import agreement, contradiction
+from leaderboard.wording import comparison as comparison_words
+from leaderboard.wording import entry_summary as summary_words
 from leaderboard.wording import study as study_words
 from leaderboard.wording.nouns import answer, answers, counted, on_scale, plural
 from leaderboard.wording.people import basis as basis_words
@@ -161,10 +163,10 @@ def entry_sheet(board: Board, index: int, line: str, foot: str, picture: bytes |
         for entry in board.entries
     ]
     own, people = board.entries[index], of_board(board)
-    said = reading(board.model_copy(update={"entries": named}), index)
-    beneath: list[Sentence] = [(Words(f"{said.rank}{said.by_metrics}"),)]
-    if said.people:
-        beneath.insert(0, (Words(said.people, "accent" if said.people_first else "ink"), Words(said.by_people)))
+    summary = entry_summary(board.model_copy(update={"entries": named}), index)
+    beneath: list[Sentence] = [(Words(summary_words.verdict(summary).text),)]
+    if summary.people is not None:
+        beneath.insert(0, pieces(summary_words.people(summary.people)))
     bars = []
     for strip in strips(board, index):
         if strip.is_people or not board.overall.metrics or strip.slug in board.overall.metrics:
@@ -176,7 +178,7 @@ def entry_sheet(board: Board, index: int, line: str, foot: str, picture: bytes |
     notes = []
     if people is not None and any(strip.is_people for strip in strips(board, index)):
         simulated = ", simulated" if people.study.simulated and not board.challenge.simulated else ""
-        notes.append(f"People: {said.people_basis or basis_words(people.basis)}{simulated}.")
+        notes.append(f"People: {summary_words.people_basis(summary.people) if summary.people else basis_words(people.basis)}{simulated}.")
     if any(strip.width for strip in bars):
         notes.append("Thick lines: 95 % intervals.")
     team = legible(own.team, "") if own.team and not board.imported else ""
@@ -306,7 +308,7 @@ def compare_card(request: HttpRequest, challenge: str, phase: str) -> HttpRespon
     return sent(
         Sheet(
             f"{_line(place.phase)} · {len(names)} entries side by side",
-            tuple((Words(sentence),) for sentence in shown.claim(names) if sentence),
+            tuple((Words(part.text),) for part in comparison_words.statement(shown.order, names).parts if part.text.strip()),
             strips=tuple(bars),
             note=f"{what}{'; thick lines: 95 % intervals' if any(strip.width for strip in bars) else ''}",
             foot=f"{unit.n:,} {plural(unit.noun, unit.n)}",

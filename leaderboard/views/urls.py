@@ -99,6 +99,7 @@ urlpatterns = [
     page(f"{PHASE}/people/<slug:slug>/analysis.json", studies.study_json, "study_json"),
     page(f"{PHASE}/people/<slug:slug>/votes.csv", studies.study_votes, "study_votes"),
     page(f"{PHASE}/people/<slug:slug>/judges.csv", studies.study_judges, "study_judges"),
+    page("studies/", long(studies.every_study), "every_study"),
     path("trials/<int:pk>/", MOVED),
     page("acceptance-tests/<int:pk>/", acceptance_test.acceptance_test, "acceptance_test"),
     page(

@@ -155,26 +155,29 @@ def reproduced(found: Reproduction | None) -> str:
     return f"The source prints {chief.metric} {PRINTED_AS[chief.statistic]} {printed}; the same data give {here} here ({counted})."
 
 
-def size(criterion: CriterionFigures) -> str:
-    """Sentences on what size alone gets, within items and between families together, and on which metrics are shown to be above it; empty
-    where no size is published."""
+def size(record: EvidenceRecord, criterion: CriterionFigures) -> str:
+    """Sentences on what size alone gets, within one item and between families together, and on which metrics are shown to be above it. It
+    is empty where no size is published."""
     figures = criterion.metrics.get("size")
     found = None if figures is None else within_of(figures)
     if figures is None or found is None or not found.shown or found.value is None:
         return ""
-    between = between_of(figures)
-    said = f"Size alone agrees in {with_interval(found)} of 100 comparisons within items"
+    between, words = between_of(figures), record.words
+    said = f"Size alone agrees in {with_interval(found)} of 100 comparisons within one {words.item}"
     if between is not None and between.shown and between.value is not None:
-        said += f" and in {with_interval(between)} of those between families"
+        said += f" and in {with_interval(between)} of those between {several(words.family)}"
     if figures.srocc is not None and figures.srocc.shown and figures.srocc.value is not None:
-        said += f"; across items its ρ is {with_interval(figures.srocc, across=True)}"
+        said += f"; across {several(words.item)} its ρ with people's means is {with_interval(figures.srocc, across=True)}"
     tested = [one for one in criterion.metrics.values() if not one.reference_point]
-    for where, of in (("Within items", [within_of(one) for one in tested]), ("Across items", [one.srocc for one in tested])):
+    for where, of in (
+        (f"Within one {words.item}", [within_of(one) for one in tested]),
+        (f"Across {several(words.item)}", [one.srocc for one in tested]),
+    ):
         above = [one.above_size for one in of if one is not None and one.above_size is not None]
         if above:
             n, k = sum(above), len(above)
             many = "none is" if not n else "all are" if n == k else f"{n} of {k} {'is' if n == 1 else 'are'}"
-            said += f". {where} {many} shown to be above it"
+            said += f". {where} {many} shown to be above size"
     return f"{said}."
 
 

@@ -10,8 +10,8 @@ from leaderboard.records.board import HumanAgreement
 from leaderboard.records.people import Basis
 from leaderboard.stats.minimums import ITEMS_FOR_FIGURE, ITEMS_FOR_FIRM_INTERVAL, RATERS_FOR_FIGURE, RATERS_FOR_FIRM_INTERVAL
 from leaderboard.wording import agreement
-from leaderboard.wording.nouns import NOUN, answers, counted, listed, people, plural, sampled_noun, verb
-from leaderboard.wording.reasons import sentence
+from leaderboard.wording.nouns import NOUN, answers, counted, listed, people, plural, verb
+from leaderboard.wording.reasons import why as reason_words
 
 EARLIER = (
     "These figures from people were made by an earlier rule: ties count half to whoever says equal, intervals are of these raters alone, "
@@ -48,7 +48,7 @@ def earlier(found: HumanAgreement) -> str:
 
 def why(found: HumanAgreement, noun: str = NOUN) -> str:
     """Reason why there are no figures; empty where there are. A ranking of before says it as it did then."""
-    return found.why or sentence(found.reason, noun)
+    return reason_words(found, noun)
 
 
 def missing(found: HumanAgreement, lines: Sequence[Line], noun: str = NOUN) -> str:
@@ -57,11 +57,9 @@ def missing(found: HumanAgreement, lines: Sequence[Line], noun: str = NOUN) -> s
 
 
 def rough_on_board(found: HumanAgreement, noun: str = NOUN) -> str:
-    """`rough` as the reference point that answers every comparison counts raters and samples."""
-    every = next((line.decided for line in found.metrics if line.reference_point and line.slug == "constant"), None)
-    if every is None or found.reason is not None:
-        return ""
-    return rough(every.raters, every.samples, sampled_noun(noun, bool(found.unsampled)))
+    """`rough` of the figures of a ranking."""
+    counts = found.counts(noun)
+    return rough(*counts) if counts is not None else ""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Reasons of figures as sentences: the one place that words why there is no number, or no interval.
 
-`told` puts the sentence beside each reason of a content in JSON's types, as `why`: for outputs alone, where programs and templates read
-it. It is never stored, and no code reads it.
+`told` puts the sentence beside each reason of a content in JSON's types, as `why`: for outputs alone, where programs read it. It is
+never stored, and no code reads it.
 """
 
 from __future__ import annotations
@@ -82,6 +82,13 @@ def clause(reason: Reason | None, noun: Noun = SAMPLE) -> str:
     """The same to be put into another sentence: with a small letter, and without its full stop."""
     words = sentence(reason, noun)
     return f"{words[:1].lower()}{words[1:].rstrip('.')}"
+
+
+def why(of: Any, noun: Noun = SAMPLE) -> str:
+    """The reason of a figure, a stored one included, as a sentence; what a ranking of before said stays as it was said."""
+    if isinstance(of, Mapping):
+        return of.get("why") or sentence(read(of.get("reason")), noun)
+    return getattr(of, "why", "") or sentence(getattr(of, "reason", None), noun)
 
 
 def told(content: Any, noun: Noun = SAMPLE) -> Any:

@@ -21,6 +21,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from leaderboard.boards import snapshots
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 HOME = tempfile.mkdtemp(prefix="plumbline-bench-")
@@ -151,7 +153,7 @@ def peers(board: Board) -> dict[str, Callable[[], object]]:
 def measure(entries: int) -> tuple[Phase, User]:
     phase, member = fill(entries)
     start = time.perf_counter()
-    snapshot = Snapshot.make(phase, "public")
+    snapshot = snapshots.make(phase, "public")
     seconds = time.perf_counter() - start
     size = len(bytes(Snapshot.objects.get(pk=snapshot.pk).payload))
     print(f"{entries} entries x 12 metrics x {ITEMS} items: built in {seconds:.1f} s, {size / 1e6:.2f} MB")

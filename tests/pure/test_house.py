@@ -57,12 +57,13 @@ PURE = (
     "leaderboard/package",
     "leaderboard/records",
     "leaderboard/stats",
-    "leaderboard/boards/digits.py",
     "leaderboard/boards/exports.py",
     "leaderboard/charts/boards.py",
     "leaderboard/charts/judges.py",
+    "leaderboard/charts/plotly.py",
     "leaderboard/charts/ranking_variants.py",
     "leaderboard/charts/studies.py",
+    "leaderboard/charts/svg.py",
     "leaderboard/studies/judge/client.py",
     "leaderboard/studies/judge/images.py",
     "leaderboard/studies/judge/instructions.py",
@@ -118,6 +119,26 @@ def test_lower_rooms_never_import_upper_ones():
         for path in files(room):
             for name in imports(path):
                 assert name.split(".")[0] not in ROOMS[n + 1 :], f"{path} imports {name}"
+
+
+SHOWING = re.compile(r"^(submissions|evaluation|leaderboard)\.(wording|boards|views|charts|viewer|templatetags|api|console)\b")
+
+
+def test_models_and_records_import_nothing_that_shows():
+    """A record stands below the sentences about it, and a model is stored without them."""
+    for path in files("submissions/models", "submissions/leases.py", "evaluation/models", "leaderboard/models", "leaderboard/records"):
+        for name in imports(path):
+            assert not SHOWING.match(name), f"{path.relative_to(ROOT)} imports {name}"
+
+
+def test_records_stand_at_the_bottom():
+    """They import what is computed, and one another."""
+    for path in files("leaderboard/records"):
+        for name in imports(path):
+            room, *rest = name.split(".")
+            assert room not in ROOMS or (room == "leaderboard" and rest[0] in ("stats", "records")), (
+                f"{path.relative_to(ROOT)} imports {name}"
+            )
 
 
 def graph(*rooms: str) -> dict[str, set[str]]:

@@ -11,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluation.models import Evaluation, EvaluationBatch
+from leaderboard.boards import snapshots
 from leaderboard.models import Snapshot, read_board
 from submissions.models import Phase, Status, Submission
 from tests.service.leaderboard.views.test_board import address, scores
@@ -32,7 +33,7 @@ def two(phase, people):
     with_files(first, perturbed(gables(), 0.05))
     with_files(second, perturbed(gables(), 0.6))
     for audience in Snapshot.Audience.values:
-        Snapshot.make(phase, audience)
+        snapshots.make(phase, audience)
     return first, second
 
 
@@ -109,7 +110,7 @@ def test_from_1100_px_on_a_board_of_four_metrics_that_rank_fits_and_folds_what_i
         values = {slug: spread(0.9 - 0.2 * n, 8) for slug in slugs}
         made = entry(phase, two[n % 2].team, values, method_name=name, is_baseline=n == 2, is_verified=n == 2)
         with_files(made, perturbed(gables(8), 0.1))
-    Snapshot.make(phase, "public")
+    snapshots.make(phase, "public")
     tab = open_page(address(phase))
     overflow = "element => element.scrollWidth - element.clientWidth"
     for width in (1100, 1200, 1240, 1300, 1440):
@@ -146,7 +147,7 @@ def test_a_bar_shows_its_interval_and_a_dot_within_it(open_page, two):
     phase = PhaseFactory(challenge=two[0].phase.challenge)
     give_reference(phase, gables(8))
     entry(phase, two[0].team, {"hss": [0.2, 0.9, 0.8, 0.9, 0.7, 0.9, 0.8, 0.9], "edge_f1": spread(0.5, 8), "corner_f1": spread(0.7, 8)})
-    Snapshot.make(phase, "public")
+    snapshots.make(phase, "public")
     tab = open_page(address(phase))
     assert tab.locator("tbody td.num .ci i").count() == 3
     for bar in tab.locator("tbody td.num .ci").all():

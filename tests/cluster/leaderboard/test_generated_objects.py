@@ -18,12 +18,12 @@ from evaluation.__main__ import main as evaluation_command
 from evaluation.rendering import objects
 from evaluation.synthetic import meshes
 from evaluation.work.worker import drain
+from leaderboard.boards import snapshots
 from leaderboard.bundle.apply import apply, plan_for
 from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.state import read
-from leaderboard.models import Snapshot
 from submissions.client.command import main as client_command
 from submissions.formats.arrays import Mesh
 from submissions.formats.mesh.obj import write_obj
@@ -100,7 +100,7 @@ def test_meshes_become_views_that_entries_are_scored_and_shown_against(live_serv
     assert all(flat[f"{prompt}/1-{n}"] < flat[f"{prompt}/0-{n}"] < 40 for prompt in "01" for n in range(24)), "each seed its own pictures"
     assert scores["flat"]["psnr@mask"].value < scores["flat"]["psnr"].value, "in the mask of the reference there is no white around"
 
-    Snapshot.make(phase, "public")
+    snapshots.make(phase, "public")
     page = client.get(reverse("board", args=["objects", "one"])).content.decode()
     assert page.index("the same") < page.index("flat")
     client.force_login(user)

@@ -14,12 +14,12 @@ from evaluation.__main__ import main as evaluation_command
 from evaluation.synthetic.distortions import add_noise, decimate
 from evaluation.synthetic.meshes import mesh
 from evaluation.work.worker import drain
+from leaderboard.boards import snapshots
 from leaderboard.bundle.apply import apply, plan_for
 from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.state import read
-from leaderboard.models import Snapshot
 from submissions.client.command import main as client_command
 from submissions.formats.arrays import Mesh
 from submissions.formats.mesh.mesh_files import write_obj, write_ply
@@ -170,7 +170,7 @@ def test_meshes_are_sent_by_the_client_scored_by_the_worker_and_ranked_as_at_hom
             assert score.value == at_home["scores"][score.slug]["value"], (name, score.slug)
             assert score.values.tolist() == [at_home["samples"][item][score.slug]["value"] for item in ids]
 
-    Snapshot.make(phase, "public")
+    snapshots.make(phase, "public")
     client.force_login(user)
     board = client.get(reverse("board", args=["objects", "one"])).content.decode()
     assert "noisy" in board and "coarse" in board and "Chamfer" in board

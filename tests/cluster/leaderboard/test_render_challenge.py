@@ -14,6 +14,7 @@ from django.utils import timezone
 from evaluation.__main__ import main as evaluation_command
 from evaluation.models import EvaluationBatch
 from evaluation.work.worker import drain
+from leaderboard.boards import snapshots
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.parse import parse
 from leaderboard.models import Snapshot
@@ -85,7 +86,7 @@ def test_renders_are_sent_by_the_client_scored_by_the_worker_and_ranked_as_at_ho
     assert client_command(["status", str(scored["fine"].pk), "--server", live_server.url, "--token", token]) == 0
     assert "psnr" in capsys.readouterr().out
 
-    Snapshot.make(phase, "public")
+    snapshots.make(phase, "public")
     client.force_login(user)
     page = client.get(reverse("board", args=["novel-views", "one"])).content.decode()
     upload = client.get(reverse("upload", args=["novel-views", "one"])).content.decode()
@@ -127,7 +128,7 @@ def assert_items_are_addressed_with_their_scene(client, submission, phase):
     found = client.get(f"/api/v1/submissions/{submission.pk}/items?metric=psnr").json()["items"]
     assert [(row["item"], row["group"]) for row in found][::4] == [("garden/000", "garden"), ("kitchen/001", "kitchen")]
     snapshot = Snapshot.current(phase, "public")
-    table = client.get(reverse("snapshot_export", args=["novel-views", "one", snapshot.digest, "csv"])).content.decode()
+    table = client.get(reverse("snapshot_export", args=["novel-views", "one", snapshot.digest, "csv"])).content.decode("utf-8-sig")
     assert "fine" in next(row for row in csv.reader(io.StringIO(table)) if "fine" in row)
 
 

@@ -14,6 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from leaderboard.boards import snapshots
 from leaderboard.models import Snapshot
 from submissions.models import ApiToken, Challenge, Invitation, Participation, Phase, Scope, Status, Submission, Team
 from tests.support.factories import ChallengeFactory, TeamFactory, UserFactory, archive, join
@@ -377,7 +378,7 @@ def test_the_manifest_is_for_everybody_once_the_phase_has_opened(phase, people):
 def test_the_board_and_its_rows_are_those_of_the_snapshot(phase, people, scored):
     first, second = scored(0.02), scored(0.4, team=people.other_team)
     Phase.objects.filter(pk=phase.pk).update(entries=Phase.Entries.ALL)
-    snapshot = Snapshot.make(phase, Snapshot.Audience.PUBLIC)
+    snapshot = snapshots.make(phase, Snapshot.Audience.PUBLIC)
     board = Program()("GET", f"{path_of(phase)}/board", status=200).json()
     assert board["digest"] == snapshot.digest and [c["slug"] for c in board["columns"]] == ["corner_f1", "edge_f1", "hss"]
     one = Program()("GET", f"{board['rows_url']}?limit=1", status=200).json()
@@ -392,7 +393,7 @@ def test_the_board_and_its_rows_are_those_of_the_snapshot(phase, people, scored)
 
 def test_the_organizers_snapshot_is_theirs_alone(phase, people, scored):
     scored(0.1)
-    snapshot = Snapshot.make(phase, Snapshot.Audience.ORGANIZERS)
+    snapshot = snapshots.make(phase, Snapshot.Audience.ORGANIZERS)
     Program(people.organizer)("GET", f"{path_of(phase)}/snapshots/{snapshot.digest}", status=200)
     Program(people.owner)("GET", f"{path_of(phase)}/snapshots/{snapshot.digest}", status=404)
 

@@ -15,8 +15,8 @@ from evaluation.networks.gate.acceptance_test import verdict
 from evaluation.networks.gate.design import CLEAN, PICTURE_DAMAGES, Row
 from evaluation.work import acceptance_tests
 from evaluation.work.sandbox import sandbox
-from leaderboard.boards import build, rows, scorecard
-from leaderboard.models import Snapshot, Study
+from leaderboard.boards import build, rows, scorecard, snapshots
+from leaderboard.models import Study
 from leaderboard.records.board import ColumnAcceptanceTest
 from leaderboard.studies.analysis import metric_scores
 from submissions.formats.render.views import CleanViews, View, render
@@ -150,7 +150,7 @@ class TestBoards:
         best = entry(phase, team, {"distance": [1.0] * 4 + [90.0] * 2, "psnr": [30.0] * 6})
         AcceptanceTest.request_missing()
         judge(AcceptanceTest.objects.get(), failing=("hall",))
-        Snapshot.make(phase, "public")
+        snapshots.make(phase, "public")
         page = client.get(reverse("entry", args=[best.pk])).content.decode()
         row = page.partition('aria-label="Scores"')[2].partition("Piece distance")[2].partition("</tr>")[0]
         assert "<b>1.000</b>" in row and "30.67" not in row
@@ -199,7 +199,7 @@ class TestBoards:
         )
         AcceptanceTest.request_missing()
         judge(AcceptanceTest.objects.get(), failing=scenes[7:])
-        board = Snapshot.make(phase, "public").board
+        board = snapshots.make(phase, "public").board
         assert build.alone(board, board.column("distance"), board.index_of(wild.pk)) == (1, 1)
         page = client.get(reverse("entry", args=[tame.pk])).content.decode()
         above = " ".join(page.partition('aria-labelledby="above"')[2].partition("</section>")[0].split())
@@ -215,7 +215,7 @@ class TestBoards:
         judge(AcceptanceTest.objects.get(key="piece_distance"))
         assert column(phase, "pieces").clean == [("attic", 0.5, 0.4, 0.6), ("garden", 0.4, 0.3, 0.5)]
         assert "clean" not in column(phase, "distance")
-        Snapshot.make(phase, "public")
+        snapshots.make(phase, "public")
         page = " ".join(client.get(reverse("board", args=[phase.challenge.slug, phase.slug])).content.decode().split())
         assert "clean views 0.30–0.60</button>" in page and "<li>garden <b>0.40</b> (0.30–0.50)</li>" in page
         assert page.count('class="clean"') == 1 and "<li>hall " not in page

@@ -17,7 +17,7 @@ from PIL import Image
 from evaluation.models import Evaluation, EvaluationBatch, Reference, Score
 from evaluation.work import rereading
 from evaluation.work.worker import drain
-from leaderboard.models import Snapshot
+from leaderboard.boards import snapshots
 from leaderboard.wording.figures import number
 from submissions.entry_states import Reason, Why
 from submissions.errors import Refused
@@ -270,13 +270,13 @@ def test_a_reference_whose_files_are_not_kept_is_named_and_its_new_version_clear
         assert words in client.get(f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/{page}/").content.decode(), page
     board = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
     scored_before()
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     assert "probably misread the reference" in client.get(board).content.decode()
     address = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/board"
     assert client.get(address).json()["reference_misread"]
     EvaluationBatch.start(phase, reference=Reference.add(phase, {"slab": RIGHT}))
     drain()
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     assert "misread" not in client.get(board).content.decode()
     assert not client.get(address).json()["reference_misread"]
 
@@ -292,7 +292,7 @@ def test_the_console_and_the_board_say_what_is_prepared_and_organizers_switch(ph
     board = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
     assert "The organizers decide" in " ".join(client.get(board).content.decode().split())
     address = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/board"
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     assert client.get(address).json()["reevaluation_prepared"]
     client.force_login(people.organizer)
     page = client.get(scoring).content.decode()

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, PhaseMetric, Score
+from leaderboard.boards import snapshots
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.parse import parse
 from leaderboard.models import Snapshot
@@ -41,10 +42,10 @@ def snapshot_addresses(phase: Phase, digest: str) -> list[str]:
 def test_an_entry_hidden_later_cannot_be_read_from_an_old_ranking(client, phase, people, scored, act):
     entry = scored(method_name="leaky-name", paper_url="https://example.org/leaky-paper")
     scored(0.2, method_name="other-method", team=people.other_team)
-    old = Snapshot.make(phase, Snapshot.Audience.PUBLIC)
+    old = snapshots.make(phase, Snapshot.Audience.PUBLIC)
     assert all("leaky-name" in client.get(path).content.decode() for path in snapshot_addresses(phase, old.digest))
     getattr(entry, act)(people.organizer, "a reason")
-    Snapshot.make(phase, Snapshot.Audience.PUBLIC)
+    snapshots.make(phase, Snapshot.Audience.PUBLIC)
     for path in snapshot_addresses(phase, old.digest):
         text = client.get(path).content.decode()
         assert "leaky" not in text and "withheld by the organizers" in text and "other-method" in text, path
@@ -56,7 +57,7 @@ def test_a_withheld_entry_has_no_date_and_no_number_in_the_api_and_cannot_be_cho
     entry = scored(method_name="first")
     for n, name in enumerate(("second", "third"), 2):
         scored(n / 10, method_name=name, team=people.other_team)
-    old = Snapshot.make(phase, Snapshot.Audience.PUBLIC)
+    old = snapshots.make(phase, Snapshot.Audience.PUBLIC)
     entry.hide(people.organizer, "a reason")
     row, other, _ = client.get(snapshot_addresses(phase, old.digest)[-1]).json()["items"]
     assert (row["received_at"], row["number"]) == (None, 0) and other["received_at"] and other["number"] == 2
@@ -69,7 +70,7 @@ def test_a_withheld_entry_stands_last_by_date(client, phase, people, scored, ord
     entry = scored(method_name="first")
     scored(0.2, method_name="second", team=people.other_team)
     scored(0.3, method_name="third")
-    old = Snapshot.make(phase, Snapshot.Audience.PUBLIC)
+    old = snapshots.make(phase, Snapshot.Audience.PUBLIC)
     Submission.objects.filter(method_name="second").get().hide(people.organizer, "a reason")
     table = client.get(f"{snapshot_addresses(phase, old.digest)[1]}?sort=date{order}").content.decode()
     assert [line.split(",")[3] for line in table.splitlines()[1:]][-1] == "withheld by the organizers" and entry.method_name in table
@@ -78,7 +79,7 @@ def test_a_withheld_entry_stands_last_by_date(client, phase, people, scored, ord
 def test_what_an_imported_table_says_beside_a_name_goes_with_the_name(client, tmp_path, people):
     apply(parse(imported_table(tmp_path)).definition)
     phase = Phase.objects.get(challenge__slug="reported")
-    old = Snapshot.make(phase, Snapshot.Audience.PUBLIC)
+    old = snapshots.make(phase, Snapshot.Audience.PUBLIC)
     assert all("2020" in client.get(address).content.decode() for address in snapshot_addresses(phase, old.digest)[::5])
     Submission.objects.get(method_name="One").hide(people.staff, "a reason")
     for address in (*snapshot_addresses(phase, old.digest), reverse("board", args=[phase.challenge.slug, phase.slug])):
@@ -90,7 +91,7 @@ def test_what_an_imported_table_says_beside_a_name_goes_with_the_name(client, tm
 def test_what_is_withheld_keeps_its_place_and_loses_its_figures(phase, people, scored):
     entry = scored(0.0, method_name="first")
     scored(0.3, method_name="second", team=people.other_team)
-    old = Snapshot.make(phase, Snapshot.Audience.PUBLIC)
+    old = snapshots.make(phase, Snapshot.Audience.PUBLIC)
     entry.hide(people.organizer, "a reason")
     content = Snapshot.get(phase, old.digest).board
     assert content.overall.rank == old.board.overall.rank == [1, 2]
@@ -100,7 +101,7 @@ def test_what_is_withheld_keeps_its_place_and_loses_its_figures(phase, people, s
 
 def test_a_freeze_that_was_dated_back_holds_for_old_rankings(client, phase, people, scored):
     scored(method_name="late-entry")
-    old = Snapshot.make(phase, Snapshot.Audience.PUBLIC)
+    old = snapshots.make(phase, Snapshot.Audience.PUBLIC)
     Phase.objects.filter(pk=phase.pk).update(board=Phase.Board.FROZEN, board_at=timezone.now() - timedelta(hours=1))
     assert "late-entry" not in client.get(snapshot_addresses(phase, old.digest)[-1]).content.decode()
 
@@ -167,7 +168,7 @@ def test_a_hidden_reference_is_not_measured_by_wireframes_far_away(client, with_
 
 def test_an_entry_hidden_a_moment_ago_is_not_read_before_the_next_ranking(client, phase, people, scored):
     entry = scored(method_name="leaky-name")
-    Snapshot.make(phase, Snapshot.Audience.PUBLIC)
+    snapshots.make(phase, Snapshot.Audience.PUBLIC)
     board = reverse("board", args=[phase.challenge.slug, phase.slug])
     assert "leaky-name" in client.get(board).content.decode() and "leaky-name" in client.get("/").content.decode()
     entry.hide(people.organizer, "a reason")
@@ -221,7 +222,7 @@ def test_nobody_chooses_by_withdrawing_once_the_board_has_been_revealed(client, 
             assert client.post(f"/entries/{one.pk}/withdraw/").status_code == 302
         else:
             assert client.post(f"/api/v1/submissions/{one.pk}/withdraw").json()["is_withdrawn"] is True
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     board = client.get(f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/board").json()
     rows = client.get(f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{board['digest']}/rows").json()
     assert [(row["name"], row["rank"]) for row in rows["items"]] == [("other", 1)]

@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
+from leaderboard.boards import snapshots
 from leaderboard.models import Snapshot
 from leaderboard.tasks import due_phases
 from submissions.models import Challenge, Phase
@@ -34,7 +35,7 @@ def ranked(phase, people) -> Phase:
     Challenge.objects.filter(pk=phase.challenge_id).update(visibility="public")
     people.owner.has_page = True
     people.owner.save()
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     return phase
 
 

@@ -10,10 +10,10 @@ from django.urls import reverse
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part
 from evaluation.work.worker import drain, score
-from leaderboard.boards.rows import WAITING
+from leaderboard.boards import snapshots
 from leaderboard.management.commands.doctor import Command as Doctor
 from leaderboard.models import Snapshot
-from leaderboard.records.board import Board
+from leaderboard.records.board import WAITING, Board
 from leaderboard.service.mail import send_due_mail
 from leaderboard.studies.analysis import analyse_due
 from submissions.entry_states import Reason, Why
@@ -53,7 +53,7 @@ def board(client, phase):
     """`board()`: the ranking as it is built now, and the page that shows it."""
 
     def build() -> tuple[Board, str]:
-        Snapshot.make_all(phase)
+        snapshots.make_all(phase)
         response = client.get(reverse("board", args=[phase.challenge.slug, phase.slug]))
         return Snapshot.current(phase, "public").board, response.content.decode()
 

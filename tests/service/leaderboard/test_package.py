@@ -16,7 +16,8 @@ from django.test import Client
 from django.urls import reverse
 
 from leaderboard import package, wheel
-from leaderboard.models import Snapshot, Study
+from leaderboard.boards import snapshots
+from leaderboard.models import Study
 from leaderboard.starter_kit import write_kit
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.wording.reasons import sentence
@@ -129,7 +130,7 @@ def site():
 
 def test_a_board_is_a_frame_of_its_values_and_intervals(phase, scored, people, site):
     best, worst = scored(0.05, method_name="Best"), scored(0.4, seed=1, team=people.other_team, method_name="Worst")
-    Snapshot.make(phase, "public")
+    snapshots.make(phase, "public")
     board = site().board(phase.challenge.slug, phase.slug)
     assert list(board["name"]) == ["Best", "Worst"] and list(board["rank"]) == [1, 2]
     slug = next(iter(board.attrs["columns"]))
@@ -182,7 +183,7 @@ def _scores(*entries):
 def test_the_pages_example_of_a_server_runs(phase, scored, people, site, capsys, monkeypatch):
     (text,) = OF_A_SERVER
     scored(0.05, method_name="Best")
-    Snapshot.make(phase, "public")
+    snapshots.make(phase, "public")
     Study.import_votes(phase, None, simulated_votes(6, 3, 4), slug="roofs", title="Roofs", question="Which?", is_public=True)
     code = runnable(text).replace("rooflines", phase.challenge.slug).replace("practice", phase.slug)
     made = site()

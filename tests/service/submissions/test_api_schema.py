@@ -16,6 +16,7 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance, status_code_conformance
 
 from leaderboard.api.service import api
+from leaderboard.boards import snapshots
 from leaderboard.models import Snapshot
 from submissions.models import ApiToken, Status
 from tests.support.examples import examples
@@ -36,7 +37,7 @@ def world(phase, people, references, settings):
     drain()
     entry.refresh_from_db()
     assert entry.status == Status.SCORED
-    snapshot = Snapshot.make(phase, Snapshot.Audience.PUBLIC)
+    snapshot = snapshots.make(phase, Snapshot.Audience.PUBLIC)
     found = {
         "challenge": phase.challenge.slug,
         "phase": phase.slug,

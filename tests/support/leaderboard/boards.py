@@ -46,7 +46,7 @@ def board_of(a: list[float | None], b: list[float | None] | None = None, groups=
         rows.append(row | {"paper": "", "code": ""} | given_)
     ranks = {k: getattr(first, k) for k in ("value", "rank", "rank_low", "rank_high", "group", "order", "higher_is_better")}
     ranks |= {"rule": "primary", "metrics": ["a"], "explanation": [""] * len(a), "problem": ""} | (overall or {})
-    return Board.read(
+    return Board.model_validate(
         {
             "format": 2,
             "uncertainty": 1,

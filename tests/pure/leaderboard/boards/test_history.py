@@ -1,4 +1,4 @@
-"""Sentences on the step from one ranking to the next, and the drawing of ranks over time."""
+"""Changes from one ranking to the next, and the drawing of ranks over time."""
 
 from __future__ import annotations
 
@@ -9,6 +9,22 @@ import pytest
 
 from leaderboard.boards.history import Moment, chart, steps
 from leaderboard.records.board import Board
+from leaderboard.records.history import (
+    Again,
+    Change,
+    Entered,
+    Gone,
+    Left,
+    Move,
+    Moved,
+    NewEntry,
+    Nothing,
+    Opened,
+    PeopleChanged,
+    Scored,
+    Texts,
+)
+from leaderboard.records.study import HIDDEN_NAME
 from tests.support.leaderboard.boards import board_of, judged
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -18,8 +34,8 @@ def moments(*boards: Board) -> list[Moment]:
     return [Moment(f"{n}" * 64, START + timedelta(days=n), board) for n, board in enumerate(boards)]
 
 
-def said(before: Board, after: Board, left=None) -> list[str]:
-    return [change.words for change in steps(moments(before, after), left)[0].changes]
+def changes(before: Board, after: Board, left=None) -> tuple[Change, ...]:
+    return steps(moments(before, after), left)[0].changes
 
 
 def without(board: Board, *gone: int) -> Board:
@@ -39,68 +55,65 @@ def without(board: Board, *gone: int) -> Board:
 NOW = board_of([0.9, 0.8, 0.7, 0.6], name=["gable", "ridge", "hip", "shed"])
 
 
-def test_the_oldest_is_said_to_be_the_oldest_that_is_kept():
+def test_the_oldest_is_the_oldest_that_is_kept():
     (step,) = steps(moments(NOW))
-    assert [change.words for change in step.changes] == ["The oldest ranking that is kept: 4 entries."] and step.first == "gable"
+    assert step.changes == (Opened(4),) and step.leaders == ("gable",)
 
 
-def test_the_newest_step_comes_first_and_nothing_is_said_where_nothing_changed():
+def test_the_newest_step_comes_first_and_nothing_is_there_where_nothing_changed():
     found = steps(moments(without(NOW, 0), NOW, NOW))
-    assert [step.digest[0] for step in found] == ["2", "1", "0"] and [one.kind for one in found[0].changes] == ["nothing"]
+    assert [step.digest[0] for step in found] == ["2", "1", "0"] and [type(one) for one in found[0].changes] == [Nothing]
 
 
-def test_new_entries_are_named_with_their_ranks_and_whom_they_push_down():
-    words = said(without(NOW, 0), NOW)
-    assert words == ["New: gable by team 0, at rank 1.", "ridge falls from 1 to 2, hip falls from 2 to 3, shed falls from 3 to 4."]
-    many = board_of([n / 10 for n in range(9)], name=[f"m{n}" for n in range(9)])
-    assert said(without(many, 4, 5, 6, 7, 8), many)[0] == "5 new entries: m4, m5, m6 and 2 more."
+def test_new_entries_have_their_ranks_and_those_they_push_down():
+    assert changes(without(NOW, 0), NOW) == (
+        Entered((NewEntry("gable", "team 0", 1),)),
+        Moved((Move("ridge", 1, 2), Move("hip", 2, 3), Move("shed", 3, 4))),
+    )
 
 
 @pytest.mark.parametrize(
-    ("left", "words"),
+    ("left", "why"),
     [
-        ({1: (START + timedelta(days=1), "withdrawn by its team")}, "Gone: gable: withdrawn by its team."),
-        ({1: (START + timedelta(days=2), "withdrawn by its team")}, "Gone: gable."),  # it was gone before
-        ({}, "Gone: gable."),
+        ({1: (START + timedelta(days=1), "withdrawn by its team")}, "withdrawn by its team"),
+        ({1: (START + timedelta(days=2), "withdrawn by its team")}, ""),  # it was gone before
+        ({}, ""),
     ],
 )
-def test_entries_that_left_are_named_with_why_where_that_may_be_said(left, words):
-    assert said(NOW, without(NOW, 0), left)[0] == words
+def test_entries_that_left_have_a_reason_where_that_may_be_said(left, why):
+    assert changes(NOW, without(NOW, 0), left)[0] == Left((Gone("gable", why),), 0, NOW.phase.entries)
 
 
 def test_a_teams_better_entry_is_the_reason_why_its_other_went():
     both = board_of([0.9, 0.8], name=["old", "other"], team_id=[7, 8])
     after = board_of([0.95, 0.8], name=["newer", "other"], team_id=[7, 8])
     entries = [after.entries[0].model_copy(update={"id": 99}), after.entries[1]]
-    assert said(both, after.model_copy(update={"entries": entries}))[1] == "Gone: old: its team has a better entry, newer."
+    assert changes(both, after.model_copy(update={"entries": entries}))[1] == Left((Gone("old", instead="newer"),), 0, "best")
 
 
-def test_what_people_gave_is_counted_by_its_own_name():
+def test_what_people_gave_is_counted_by_its_own_kind():
     few, more = (judged(NOW, [0.2, 0.8, 0.5, 0.4], answers=n) for n in (120, 150))
     some, most = (judged(NOW, [4.2, 3.1, 2.0, 1.5], kind="opinions", of="ratings", answers=n) for n in (90, 60))
-    assert said(NOW, few) == ["People's part came: 120 votes."] and said(NOW, some) == ["People's part came: 90 ratings."]
-    assert said(few, more) == ["People: 30 more votes, 150 in all."]
-    assert said(some, most) == ["People: 30 fewer ratings, 60 in all."]
-    assert said(few, some) == ["People's part is of another study: 90 ratings."]
+    assert changes(NOW, few) == (PeopleChanged(0, 120, False, False),)
+    assert changes(few, more) == (PeopleChanged(120, 150, False, False),) and changes(few, NOW)[0].now == 0
+    assert changes(some, most) == (PeopleChanged(90, 60, True, False),)
+    assert changes(few, some) == (PeopleChanged(120, 90, True, True),)
 
 
 def test_what_was_hidden_since_is_counted_and_named_nowhere():
     before, after = NOW.redacted({1}), without(NOW, 0)
     found = steps(moments(before, after))
-    assert found[0].changes[0].words == "Gone: 1 that is not shown any more."
-    assert not any("gable" in change.words for step in found for change in step.changes) and found[1].first != "gable"
+    assert found[0].changes[0] == Left((), 1, NOW.phase.entries)
+    assert "gable" not in repr(found) and found[1].leaders == (HIDDEN_NAME,)
 
 
 def test_a_reevaluation_says_what_for():
     again = NOW.model_copy(update={"batch": 2})
-    assert said(NOW, again) == ["All entries were scored again."]
+    assert changes(NOW, again) == (Scored(False, (), (), ()),)
     other = again.metrics[1].model_copy(update={"fingerprint": "other"})
-    assert said(NOW, again.model_copy(update={"metrics": [again.metrics[0], other]})) == [
-        "All entries were scored again, with another definition of B."
-    ]
-    assert said(NOW, again.model_copy(update={"metrics": again.metrics[:1], "reference": 2})) == [
-        "All entries were scored again, under a new version of the reference; without B."
-    ]
+    assert changes(NOW, again.model_copy(update={"metrics": [again.metrics[0], other]})) == (Scored(False, (), (), ("B",)),)
+    assert changes(NOW, again.model_copy(update={"metrics": again.metrics[:1], "reference": 2})) == (Scored(True, (), ("B",), ()),)
+    assert changes(again.model_copy(update={"metrics": again.metrics[:1]}), NOW) == (Scored(False, ("B",), (), ()),)
 
 
 class TestChart:
@@ -123,16 +136,16 @@ class TestChart:
         assert chart(moments(NOW)) is None and chart(moments(board_of([None]), board_of([None]))) is None
 
 
-def test_texts_that_changed_are_said_to_have():
+def test_texts_that_changed_are_named():
     entries = [NOW.entries[0].model_copy(update={"parameters": 38_000_000}), *NOW.entries[1:]]
-    assert said(NOW, NOW.model_copy(update={"entries": entries})) == ["What is said of gable changed."]
+    assert changes(NOW, NOW.model_copy(update={"entries": entries})) == (Texts(("gable",)),)
     renamed = [entry.model_copy(update={"name": f"{entry.name} 2"}) for entry in NOW.entries]
-    assert said(NOW, NOW.model_copy(update={"entries": renamed})) == ["What is said of 4 entries changed."]
+    assert len(changes(NOW, NOW.model_copy(update={"entries": renamed}))[0].names) == 4
 
 
-def test_a_ranking_that_stands_again_is_said_to_be_one_of_before():
+def test_a_ranking_that_is_shown_again_is_one_of_before():
     first, second, again = moments(NOW, without(NOW, 0), NOW)
     again = Moment(again.digest, first.at, again.board)
     found = steps([first, second, again])
-    assert found[0].changes[0].kind == "again" and found[0].changes[1].words.startswith("New: gable")
-    assert not any(change.kind == "again" for step in found[1:] for change in step.changes)
+    assert [type(one) for one in found[0].changes[:2]] == [Again, Entered]
+    assert not any(isinstance(change, Again) for step in found[1:] for change in step.changes)

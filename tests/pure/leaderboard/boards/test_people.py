@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from leaderboard.boards.board_summary import front
+from leaderboard.boards.entry_summary import entry_summary
 from leaderboard.boards.people import People, of_board, spread
-from leaderboard.boards.reading import reading
 from leaderboard.records.agreement import Line
 from leaderboard.records.board import Against, HumanAgreement
 from leaderboard.stats.another_rater import Standing
@@ -13,6 +15,8 @@ from leaderboard.wording import people as people_wording
 from tests.support.leaderboard.boards import board_of, column_of
 from tests.support.leaderboard.people import TWO, agreement, board, column, earlier, found
 from tests.support.leaderboard.reasons import few_raters
+
+FORMAT_2 = import_module("leaderboard.migrations.0042_format_2_of_rankings")
 
 
 def test_a_metric_worse_than_chance_and_one_below_human_level_are_two_states():
@@ -77,7 +81,7 @@ def test_an_entry_that_alone_was_judged_is_first_of_nothing():
     people = of_board(made)
     assert people.claim(made) is None and people.first_place(made) is None
     assert people.column(made).rank == [None, None] and people.column(made).value == [0.3, None]
-    assert reading(made, 0).people == "People judged it"
+    assert entry_summary(made, 0).people.place is None
     assert [one.place for one in front(made).top] == [None, None]
 
 
@@ -121,17 +125,17 @@ def test_what_is_withheld_leaves_no_trace():
     left = found(marks=marks, first=0, over=over, left_out=["eight", "nine"]).redacted([1], {8}, {"eight"})
     assert left.n == [40, 0] and left.over == [None, None] and left.left_out == ["nine"]
     assert found(first=1).redacted([1], {8}, {"eight"}).over == []
-    assert HumanAgreement.read(earlier()).redacted([1], {8}, set()).n == [0, 0]
+    assert HumanAgreement.model_validate(FORMAT_2.people(earlier())).redacted([1], {8}, set()).n == [0, 0]
     assert left.value == [0.75, None] and left.high == [0.8, None] and left.marks == {"hss": {"7": []}}
 
 
 def test_a_ranking_of_before_keeps_its_figures_and_names_their_rule():
-    said = of_board(board(people=HumanAgreement.read(earlier()), metrics=[column_of("hss", [0.9, 0.8])]))
+    said = of_board(board(people=HumanAgreement.model_validate(FORMAT_2.people(earlier())), metrics=[column_of("hss", [0.9, 0.8])]))
     head = people_wording.head(said.found, said.line("hss"))
     assert head.words == "82 / 100 answers" and head.title.startswith(people_wording.EARLIER)
     assert people_wording.earlier(said.found) == people_wording.EARLIER and said.charts() == [] and said.claim(board()) is None
     assert said.column(board()).value == [0.75, 0.25] and said.found.marks["hss"]["7"][0].preferred == "x"
-    assert people_wording.earlier(HumanAgreement.read(found().model_dump(mode="json"))) == ""
+    assert people_wording.earlier(HumanAgreement.model_validate(found().model_dump(mode="json"))) == ""
 
 
 def test_an_interval_that_goes_beyond_the_line_is_drawn_to_its_end():

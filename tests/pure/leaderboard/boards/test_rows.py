@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.boards import exports
 from leaderboard.boards.people import with_people
-from leaderboard.boards.rows import BoardRows, Choice, bar, cell, meaning_words, position, rule_words
+from leaderboard.boards.rows import BoardRows, Choice, bar, cell, meaning, position
 from leaderboard.records.board import Board, ColumnAgreement
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.meaning import Difference
@@ -176,11 +177,10 @@ class TestColumns:
 def test_what_a_difference_means_is_said_of_two_values_that_differ():
     metric = column_of("a", [0.5, 0.42, 0.42, None, 0.1])
     difference = Difference(2.0, 0.1, 0.3, 9, 30, 25, 12, 12, 0.01, 0.3, 0.01, 20.0)
-    assert meaning_words(metric, difference, 0, 1) == difference.at(0.08).sentence != ""
-    assert meaning_words(metric, difference, 1, 2) == meaning_words(metric, difference, 0, 3) == ""
-    assert meaning_words(metric, difference, 4, 0) == meaning_words(metric, difference, 0, 4) == difference.at(0.3).sentence, (
-        "at most the largest"
-    )
+    assert meaning(metric, difference, 0, 1).most == pytest.approx(difference.at(0.08).most)
+    assert meaning(metric, difference, 1, 2) is None and meaning(metric, difference, 0, 3) is None
+    largest = difference.at(0.3)
+    assert meaning(metric, difference, 4, 0) == meaning(metric, difference, 0, 4) == largest, "at most the largest"
 
 
 def test_of_two_entries_that_people_judged_no_difference_of_a_metric_says_what_people_prefer():
@@ -194,11 +194,6 @@ def test_of_two_entries_that_people_judged_no_difference_of_a_metric_says_what_p
         return [bool(line.cells[0].gap) for line in BoardRows(board, Choice()).lines]
 
     assert said(40, 0, 40) == [True, True, False] and said(40, 40, 0) == [False, True, False]
-
-
-def test_the_rule_in_words():
-    assert rule_words(board_of([0.1])) == "A"
-    assert rule_words(board_of([0.1], overall={"rule": "mean_rank", "metrics": ["a", "b"]})) == "mean rank of 2"
 
 
 def test_the_exported_table_holds_all_rows_of_the_choice_with_full_numbers_and_flags():

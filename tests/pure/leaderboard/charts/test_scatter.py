@@ -12,7 +12,8 @@ def result(item: str, value: float, mean: float) -> Result:
 
 def test_lines_go_through_each_items_results_in_the_order_of_the_metric():
     chart = scatter([result("a", 30.0, 3.0), result("a", 20.0, 1.0), result("b", 25.0, 5.0)], (1.0, 5.0))
-    (path, points), (_, single) = chart.lines
+    (path, points, first), (_, single, second) = chart.lines
+    assert (first, second) == ("low", "high")
     assert points == ((LEFT, BOTTOM), (RIGHT, (TOP + BOTTOM) / 2)) and path == f"M{LEFT} {BOTTOM}L{RIGHT} {(TOP + BOTTOM) / 2}"
     assert single == (((LEFT + RIGHT) / 2, TOP),)
     assert [mean for mean, _ in chart.heights] == [1, 2, 3, 4, 5] and chart.heights[0][1] == BOTTOM

@@ -35,7 +35,7 @@ def test_a_ranking_of_before_keeps_every_number(path):
     old, new = numbers(before), numbers(found)
     assert list(found) == list(before) and found["format"] == 2
     assert {key: each for key, each in old.items() if each is not None} == {key: new[key] for key, each in old.items() if each is not None}
-    board = Board.read(found)
+    board = Board.model_validate(found)
     assert board.challenge.simulated and Board.from_json(json.dumps(found).encode()) == board
     trials = [one["trial"] for one in before["metrics"] if "trial" in one]
     assert [one.acceptance_test.sentence for one in board.metrics if one.acceptance_test] == [one["sentence"] for one in trials]
@@ -63,7 +63,7 @@ def test_rankings_before_there_were_groups_are_over_their_items():
     kept = {name: value for name, value in written.items() if name not in gone}
     kept["metrics"] = [{k: v for k, v in m.items() if k not in ("bounds", "loose", "untested", "pairs", "leads")} for m in kept["metrics"]]
     kept["overall"] = {name: value for name, value in kept["overall"].items() if name not in ("loose", "untested", "fixed")}
-    old = Board.read(FORMAT_2.ranking(kept))
+    old = Board.model_validate(FORMAT_2.ranking(kept))
     assert (old.uncertainty, old.imported, old.people) == (1, None, None)
     assert (old.n_resampled, old.resampled, old.inner) == (old.n_items, "item", "")
     assert old.metrics[0].pair_p(0, 1) is None and old.metrics[0].bounds == (None, None) and old.redacted({1}).metrics[0].loose == []

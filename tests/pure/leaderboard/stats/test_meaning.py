@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from leaderboard.stats import meaning
-from leaderboard.stats.meaning import At, difference
+from leaderboard.stats.meaning import difference
 from leaderboard.stats.minimums import RATERS_FOR_DIFFERENCE
 from leaderboard.stats.states import Counted, Key, Reason
 from leaderboard.wording.reasons import sentence
@@ -57,22 +57,5 @@ def test_scaling_a_metric_and_swapping_entries_change_nothing():
 def test_a_metric_that_knows_nothing_tells_nothing():
     counted, _ = simulated(5, raters=20, entries=9, each=60)
     noise = difference(counted, np.random.default_rng(7).normal(size=9))
-    assert not noise.tells and noise.at(noise.largest).sentence == "A difference of this size does not tell which of the two people prefer."
+    assert not noise.tells and noise.at(noise.largest).most < 0.75
     assert difference(counted, np.zeros(9)).reason == Reason(Key.FEW_FOR_DIFFERENCE, Counted.RATERS, RATERS_FOR_DIFFERENCE, 0)
-
-
-@pytest.mark.parametrize(
-    ("most", "one", "words"),
-    [
-        (0.74, (0.6, 0.9), "A difference of this size does not tell which of the two people prefer."),
-        (0.75, (0.4, 0.9), "In about 8 of 10 pairs with a difference like this, more people prefer the higher one."),
-        (
-            0.81,
-            (0.58, 0.9),
-            "In about 8 of 10 pairs with a difference like this, more people prefer the higher one. 58 to 90 of 100 people would.",
-        ),
-        (0.96, (0.4, 0.9), "In more than 9 of 10 pairs with a difference like this, more people prefer the higher one."),
-    ],
-)
-def test_the_statement_is_in_tenths_and_of_one_pair_only_where_that_lies_above_one_half(most, one, words):
-    assert At((0.7, 0.6, 0.8), one, most).sentence == words

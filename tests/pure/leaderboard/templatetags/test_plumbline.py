@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
@@ -12,6 +12,7 @@ from django.template import Context, Template
 from leaderboard.stats.states import Counted, Key, Reason, State
 from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.templatetags import plumbline
+from leaderboard.wording.reasons import sentence
 from leaderboard.wording.statement import Statement, name, person
 
 AT = datetime(2026, 12, 14, 22, 59, tzinfo=UTC)
@@ -82,8 +83,8 @@ def test_counts_take_their_noun_and_verb():
 
 
 KNOWN = Figure(0.834, 0.78, 0.876, 1200)
-FEW = Figure(0.9, None, None, 3, State.TOO_FEW, Reason(Key.FEW, Counted.RATERS, 5, 3), "Too few raters: 5 are needed, there are 3.")
-LINE = Figure(1.0, None, None, 9, State.NO_INTERVAL, Reason(Key.IN_LINE), "All entries are in one line: no interval.")
+FEW = Figure(0.9, None, None, 3, State.TOO_FEW, Reason(Key.FEW, Counted.ITEMS, 5, 3))
+LINE = Figure(1.0, None, None, 9, State.NO_INTERVAL, Reason(Key.IN_LINE))
 
 
 def test_an_interval_is_of_a_figure_of_a_triple_or_of_a_pair():
@@ -99,8 +100,10 @@ def test_an_interval_is_of_a_figure_of_a_triple_or_of_a_pair():
 
 def test_a_figure_is_drawn_with_its_interval_or_its_reason():
     assert shown("{% figure f n=f.n %}", f=KNOWN) == '83<small class="range">[78, 88], n 1,200</small>'
-    assert shown("{% figure f %}", f=FEW) == f'<span class="none" title="{FEW.why}">–</span>'
-    assert shown("{% figure f 2 %}", f=LINE) == f'1.00<small class="range" title="{LINE.why}">no interval</small>'
+    assert shown("{% figure f %}", f=FEW, noun="house") == f'<span class="none" title="{sentence(FEW.reason, "house")}">–</span>'
+    assert shown("{% figure f 2 %}", f=LINE) == f'1.00<small class="range" title="{sentence(LINE.reason)}">no interval</small>'
+    assert shown("{{ f|why:'house' }}", f=FEW) == shown("{{ f|why:'house' }}", f=asdict(FEW)) == sentence(FEW.reason, "house")
+    assert shown("{{ f|why }}", f=replace(FEW, why="It was said so then.")) == "It was said so then."
     assert shown("{% figure f %}", f=None) == "–"
 
 

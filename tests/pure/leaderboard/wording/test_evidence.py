@@ -125,21 +125,21 @@ def test_size_is_told_within_and_between_families_together():
         decided_between=SetFigure(value=0.77, low=0.73, high=0.82),
         srocc=SetFigure(value=0.78),
     )
-    said = wording.size(criterion(metrics={"size": size}))
+    said = wording.size(record(), criterion(metrics={"size": size}))
     within, across = said.split("; ")
-    assert within == "Size alone agrees in 84 [80, 88] of 100 comparisons within items and in 77 [73, 82] of those between families"
-    assert across == "across items its ρ is .78."
+    assert within == "Size alone agrees in 84 [80, 88] of 100 comparisons within one camera path and in 77 [73, 82] of those between codecs"
+    assert across == "across camera paths its ρ with people's means is .78."
     metrics = {
         "size": size,
         "a": MetricFigures(column="a", decided=SetFigure(value=0.9, above_size=True), srocc=SetFigure(value=0.7, above_size=False)),
         "b": MetricFigures(column="b", decided=SetFigure(value=0.8, above_size=False), srocc=SetFigure(value=0.6, above_size=False)),
     }
-    assert wording.size(criterion(metrics=metrics)).endswith(
-        ". Within items 1 of 2 is shown to be above it. Across items none is shown to be above it."
+    assert wording.size(record(), criterion(metrics=metrics)).endswith(
+        ". Within one camera path 1 of 2 is shown to be above size. Across camera paths none is shown to be above size."
     )
-    assert wording.size(criterion()) == ""
+    assert wording.size(record(), criterion()) == ""
     few = SetFigure(value=0.9, state=State.TOO_FEW, reason=Reason(Key.FEW, Counted.RATERS, 5, 2))
-    assert wording.size(criterion(metrics={"size": MetricFigures(column="b", reference_point=True, decided=few)})) == ""
+    assert wording.size(record(), criterion(metrics={"size": MetricFigures(column="b", reference_point=True, decided=few)})) == ""
 
 
 def test_ladders_and_divided_raters_are_told_with_their_numbers():

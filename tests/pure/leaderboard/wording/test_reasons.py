@@ -10,6 +10,7 @@ from leaderboard.stats.records import plain
 from leaderboard.stats.states import SHOWN, STATES, Counted, Key, Reason, State
 from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.wording.reasons import SENTENCES, clause, read, sentence, told
+from leaderboard.wording.worded import worded
 
 SAID = [
     (Reason(Key.FEW, Counted.RATERS, 7, 3), "Too few raters: 7 are needed, there are 3."),
@@ -71,6 +72,8 @@ def test_a_figure_is_stored_without_words_and_told_with_them_in_the_noun_of_its_
     assert found["decided"]["why"] == found["metrics"][0]["why"] == "Too few scenes: 5 are needed, there are 2." and found["why"] == ""
     assert found["decided"]["state"] == "too_few" and found["decided"]["reason"]["have"] == 2
     assert told(found) == found, "what is said stays as it was said"
+    record = worded({"decided": figure, "metrics": (figure,)}, "scene")
+    assert record["decided"].why == record["metrics"][0].why == found["decided"]["why"] and worded(record) == record and not figure.why
 
 
 @pytest.mark.parametrize("state", State)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from evaluation.models import Evaluation, EvaluationBatch, Reference, Score
 from leaderboard import tasks
 from leaderboard.api import boards as api
-from leaderboard.boards import build
+from leaderboard.boards import build, snapshots
 from leaderboard.models import Snapshot, read_board
 from leaderboard.records.board import Board, BoardEntry, ColumnHead, MetricColumn, PublicEntry, StudyFacts, StudyName
 from leaderboard.tasks import build_due_boards, due_phases
@@ -198,10 +198,10 @@ class TestWithdrawnOnceDecided:
 
     def test_kept_rankings_do_not_change(self, closed):
         phase = closed("latest")
-        Snapshot.make_all(phase)
+        snapshots.make_all(phase)
         kept = Snapshot.objects.get(phase=phase, audience="public")
         self.withdraw("middling", at=self.END)
-        Snapshot.make_all(phase)
+        snapshots.make_all(phase)
         assert names(read_board(kept.pk, kept.digest)) == ["middling", "other"]
         assert names(Snapshot.objects.filter(phase=phase, audience="public").order_by("pk").last().board) == ["other"]
 
@@ -301,34 +301,34 @@ class TestScale:
 class TestSnapshot:
     def test_the_same_ranking_is_kept_once_and_becomes_current_again(self, phase, people):
         one = entry(phase, people.team, scores(0.9))
-        first = Snapshot.make(phase, "public")
-        assert Snapshot.make(phase, "public").pk == first.pk
+        first = snapshots.make(phase, "public")
+        assert snapshots.make(phase, "public").pk == first.pk
         one.hide(people.organizer, "wait")
-        second = Snapshot.make(phase, "public")
+        second = snapshots.make(phase, "public")
         assert second.pk != first.pk and Snapshot.current(phase, "public").pk == second.pk
         one.unhide(people.organizer)
-        assert Snapshot.make(phase, "public").pk == first.pk
+        assert snapshots.make(phase, "public").pk == first.pk
         assert Snapshot.current(phase, "public").pk == first.pk and Snapshot.objects.count() == 2
 
     def test_a_kept_snapshot_does_not_change_with_what_it_was_made_from(self, phase, people):
         one = entry(phase, people.team, scores(0.9), method_name="before")
-        kept = Snapshot.make(phase, "public")
+        kept = snapshots.make(phase, "public")
         said = as_json(kept.board)
         Submission.objects.filter(pk=one.pk).update(method_name="after")
-        Snapshot.make(phase, "public")
+        snapshots.make(phase, "public")
         read_board.cache_clear()
         again = Snapshot.get(phase, kept.digest)
         assert as_json(again.board) == said and again.board.entries[0].name == "before"
 
     def test_it_is_found_by_its_digest_or_the_beginning_of_it(self, phase, people):
         entry(phase, people.team, scores(0.9))
-        kept = Snapshot.make(phase, "public")
+        kept = snapshots.make(phase, "public")
         assert Snapshot.get(phase, kept.digest).pk == Snapshot.get(phase, kept.short).pk == kept.pk
         assert Snapshot.get(phase, kept.digest[:7]) is None and Snapshot.get(phase, "0" * 64) is None
 
     def test_reading_the_payload_twice_asks_the_database_once(self, phase, people, django_assert_num_queries):
         entry(phase, people.team, scores(0.9))
-        Snapshot.make(phase, "public")
+        snapshots.make(phase, "public")
         read_board.cache_clear()
         with django_assert_num_queries(3):
             assert Snapshot.current(phase, "public").board.entries
@@ -340,11 +340,11 @@ class TestSnapshot:
         other = entry(phase, people.other_team, scores(0.5))
         if hidden:
             other.hide(people.organizer, "no")
-        Snapshot.make_all(phase)
+        snapshots.make_all(phase)
         for audience in ("public", "organizers"):
             kept = Snapshot.current(phase, audience)
             assert as_json(kept.board) == as_json(build.build(phase, audience))
-            assert Snapshot.make(phase, audience).pk == kept.pk
+            assert snapshots.make(phase, audience).pk == kept.pk
 
     def test_a_batch_switched_while_reading_is_read_again(self, phase, people, monkeypatch):
         entry(phase, people.team, scores(0.9))
@@ -361,7 +361,7 @@ class TestSnapshot:
             return content
 
         monkeypatch.setattr(build, "build", build_and_switch)
-        kept = Snapshot.make(phase, "public")
+        kept = snapshots.make(phase, "public")
         assert kept.board.batch == EvaluationBatch.current(phase).pk
 
 

@@ -18,7 +18,7 @@ import pytest
 from django.urls import reverse
 
 from evaluation.models import EvaluationBatch, Score
-from leaderboard.boards import build
+from leaderboard.boards import build, snapshots
 from leaderboard.models import Snapshot, read_board
 from leaderboard.records.board import Pairs
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL, GROUPS_FOR_RARE_FAILURES
@@ -46,7 +46,7 @@ def worked(challenge) -> Phase:
     give_reference(phase, gables(8), TWO)
     for name in WORKED:
         entry(phase, TeamFactory(challenge=challenge), {"f1": WORKED[name], "offset": SECOND[name]}, method_name=name)
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     return phase
 
 
@@ -164,7 +164,7 @@ class TestIntervals:
         give_reference(phase, gables(8), TWO[:1])
         perfect = entry(phase, TeamFactory(challenge=challenge), {"f1": [1.0] * 8}, method_name="perfect")
         near = entry(phase, TeamFactory(challenge=challenge), {"f1": [1.0] * 7 + [0.9999968]}, method_name="near")
-        Snapshot.make_all(phase)
+        snapshots.make_all(phase)
         metric = board(phase).metrics[0]
         assert metric.ci_low[0] is None and metric.ci_low[1] < metric.ci_high[1]
         page = text(client.get(address(phase)))
@@ -177,7 +177,7 @@ class TestIntervals:
         phase = PhaseFactory(challenge=challenge)
         give_reference(phase, gables(5), TWO[:1])
         sent = [entry(phase, TeamFactory(challenge=challenge), {"f1": spread(mean, 5)}) for mean in (0.9, 0.5, 0.1)]
-        Snapshot.make_all(phase)
+        snapshots.make_all(phase)
         metric = board(phase).metrics[0]
         for key in ("ci_low", "ci_high", "rank_low", "rank_high", "group"):
             assert getattr(metric, key) == [None] * 3
@@ -198,7 +198,7 @@ class TestIntervals:
         batch.reference.groups = ["a", "b", "c"] * 4
         batch.reference.save()
         entry(phase, TeamFactory(challenge=challenge), {"f1": spread(0.5, 12)})
-        Snapshot.make_all(phase)
+        snapshots.make_all(phase)
         assert board(phase).resampled == "group"
         few = f"3 groups: too few for intervals, brackets or rank intervals; {GROUPS_FOR_BOARD_INTERVAL} are needed. "
         assert few + "The items of one group are alike and cannot stand for others." in sentences(text(client.get(address(phase))))
@@ -207,7 +207,7 @@ class TestIntervals:
         phase = PhaseFactory(challenge=challenge)
         give_reference(phase, gables(12), TWO[:1])
         entry(phase, TeamFactory(challenge=challenge), {"f1": spread(0.5, 12)})
-        Snapshot.make_all(phase)
+        snapshots.make_all(phase)
         before = Snapshot.current(phase, "public")
         assert "over 12 items" in text(client.get(address(phase)))
         challenge.item_noun, challenge.unit_noun = "house", "street"
@@ -216,7 +216,7 @@ class TestIntervals:
         batch.reference.groups = ["a", "b", "c"] * 4
         batch.reference.save()
         phase.touch_board()
-        Snapshot.make_all(phase)
+        snapshots.make_all(phase)
         said = sentences(text(client.get(address(phase))))
         few = f"3 streets: too few for intervals, brackets or rank intervals; {GROUPS_FOR_BOARD_INTERVAL} are needed. "
         assert few + "The houses of one street are alike and cannot stand for others." in said
@@ -251,7 +251,7 @@ class TestWhoTakesPart:
     def test_an_entry_that_lacks_items_is_ranked_not_tested_and_told_why(self, client, worked):
         lacking = [None, *[0.7] * 7]
         sent = entry(worked, TeamFactory(challenge=worked.challenge), {"f1": lacking, "offset": [0.2] * 8}, method_name="E")
-        Snapshot.make_all(worked)
+        snapshots.make_all(worked)
         metric = board(worked).metrics[0]
         assert metric.rank[4] == 4 and metric.group[4] is None and metric.rank_low[4] is None
         assert metric.untested == ["", "", "", "", "lacks"] and metric.group[:4] == [1, 2, 2, 3]
@@ -267,7 +267,7 @@ class TestWhoTakesPart:
         for name in WORKED:
             values = {"f1": WORKED[name], "offset": [*SECOND[name][:5], None, None, None]}
             entry(phase, TeamFactory(challenge=challenge), values, method_name=name)
-        Snapshot.make_all(phase)
+        snapshots.make_all(phase)
         content = board(phase)
         assert content.overall.group == content.column("offset").group == [None] * 4 and any(content.column("f1").group)
         said = "Corner offset has values on 5 items: too few for brackets or rank intervals of this order; "
@@ -280,7 +280,7 @@ class TestWhoTakesPart:
         for module in ("leaderboard.stats.uncertainty", "leaderboard.wording.certainty"):
             monkeypatch.setattr(f"{module}.FIRST", 3)
         entry(worked, TeamFactory(challenge=worked.challenge), {"f1": [0.1] * 8, "offset": [0.9] * 8}, method_name="E")
-        Snapshot.make_all(worked)
+        snapshots.make_all(worked)
         metric = board(worked).metrics[0]
         assert metric.untested == ["", "", "", "first", "first"] and metric.rank_high[2] == 5
         page = text(client.get(address(worked)))

@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
-from leaderboard.boards import human_agreement
+from leaderboard.boards import human_agreement, snapshots
 from leaderboard.boards.people import People, of_board, with_people
 from leaderboard.boards.rows import BoardRows, Choice
 from leaderboard.models import Snapshot, Study, StudyEntry
@@ -56,9 +56,9 @@ def test_the_board_and_the_study_name_the_same_entries_that_may_be_first(challen
     found = human_agreement.of_phase(phase, True, board_of([1.0] * len(pks), id=pks).entries, {})
     open_ = [n for n, line in enumerate(summary.ranked) if line.rank[0] == 1]
     assert found.may_be_first == open_ and 0 in open_
-    assert HumanAgreement.read(found.model_dump(mode="json")).may_be_first == open_
+    assert HumanAgreement.model_validate(found.model_dump(mode="json")).may_be_first == open_
     del (earlier := found.model_dump(mode="json"))["may_be_first"]
-    assert HumanAgreement.read(earlier).may_be_first is None
+    assert HumanAgreement.model_validate(earlier).may_be_first is None
 
 
 def test_who_may_be_first_is_asked_among_those_who_hold_a_rank(challenge, people):
@@ -100,7 +100,7 @@ def test_the_interval_of_a_mean_is_the_same_on_pages_and_in_files_and_is_not_cut
     ]
     study = Study.import_ratings(phase, None, rows, slug="people", title="T", question="?", is_public=True)
     assert analyse_due() == 1
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     best = next(line for line in study.analyses.get().summary.scales if line.method == NAMES[0])
     mean, low, high = best.mos
     assert low < mean < 5 < high
@@ -140,7 +140,7 @@ def test_an_entry_that_too_few_people_scored_has_no_place_beside_those_with_enou
     assert said.claim(made).metrics == said.claim(made).people
     lines = BoardRows(with_people(made), Choice()).lines
     assert [(line.people.text, line.people.title) for line in lines][2] == ("–", sentence(few))
-    assert HumanAgreement.read(found.model_dump(mode="json")) == found
+    assert HumanAgreement.model_validate(found.model_dump(mode="json")) == found
     assert found.redacted([2], {pks[far]}, {far}).few == {}
     assert "few" not in found.model_copy(update={"few": None}).model_dump(mode="json")
 
@@ -249,7 +249,7 @@ def test_opinion_scores_give_their_column_and_marks(judged, client):  # noqa: F8
                         study=study, rater=rater, sample=sample, entry=row, criterion=criterion, score=score, seconds=3.0
                     )
     assert sum(1 for _ in iter(analyse_due, 0)) == 2
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     content = Snapshot.current(phase, "public").board
     said = dict(zip((entry.id for entry in content.entries), content.people.value, strict=True))
     assert said == {entries[0].pk: 2.0, entries[1].pk: 4.5}
@@ -385,7 +385,7 @@ def test_scores_of_two_people_are_counted_and_give_no_figure(judged, client):  #
     assert analyse_due() == 1
     line = study.analyses.get().summary.scales[0]
     assert line.mos == (3.0, None, None) and line.reason == few_raters(2) and line.answers == 2
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     place = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
     page = client.get(f"{place}people/few/").content.decode()
     assert sentence(few_raters(2)) in page and "3.00" not in page and "It is too early to say." in page
@@ -398,7 +398,7 @@ def test_a_ranking_keeps_its_figures_and_says_what_was_withdrawn_since(client, j
     study = imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 0))
     while analyse_due():
         pass
-    made = Snapshot.make(phase, "public")
+    made = snapshots.make(phase, "public")
     here = f"/challenges/{phase.challenge.slug}/{phase.slug}/snapshots/{made.digest}"
     api = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{made.digest}"
     assert "withdrawn since" not in client.get(f"{here}/").content.decode()

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from evaluation.models import Evaluation, EvaluationBatch, PictureRun
-from leaderboard.boards import prune
+from leaderboard.boards import prune, snapshots
 from leaderboard.management.commands import sweep
 from leaderboard.models import Snapshot
 from submissions.models import Phase, Submission
@@ -85,7 +85,7 @@ class TestSnapshots:
     @pytest.mark.parametrize("door", ["page", "short", "export", "api", "rows"])
     def test_whoever_opens_one_by_its_address_makes_it_stay(self, client, phase, door):
         entry(phase, _team(phase), {slug: [0.5] * 4 for slug in phase.metrics.values_list("slug", flat=True)})
-        Snapshot.make_all(phase)
+        snapshots.make_all(phase)
         cited = Snapshot.current(phase, PUBLIC)
         at = (phase.challenge.slug, phase.slug)
         api = f"/api/v1/challenges/{at[0]}/phases/{at[1]}/snapshots/{cited.digest}"
@@ -110,7 +110,7 @@ class TestSnapshots:
         assert client.get(address, follow=True).status_code == 200 and Snapshot.objects.filter(pk=cited.pk).exists()
 
     def test_the_newest_is_looked_at_without_a_note(self, client, phase):
-        Snapshot.make_all(phase)
+        snapshots.make_all(phase)
         client.get(reverse("board", args=[phase.challenge.slug, phase.slug]))
         assert not Snapshot.objects.exclude(opened_at=None).exists()
 
@@ -130,7 +130,7 @@ class TestSnapshots:
         assert left(phase) == ["10-01 10:00", "10-01 10:02"]
 
     def test_one_that_goes_while_it_is_ranked_again_is_made_anew(self, phase, monkeypatch):
-        Snapshot.make_all(phase)
+        snapshots.make_all(phase)
         old = Snapshot.current(phase, PUBLIC)
         Phase.objects.filter(pk=phase.pk).update(board_revision=phase.board_revision + 1)
         refresh, gone = Snapshot.refresh_from_db, []
@@ -141,7 +141,7 @@ class TestSnapshots:
             return refresh(self, *args, **options)
 
         monkeypatch.setattr(Snapshot, "refresh_from_db", pruned)
-        made = Snapshot.make(phase, PUBLIC)
+        made = snapshots.make(phase, PUBLIC)
         assert gone and made.digest == old.digest and made.pk != old.pk and Snapshot.current(phase, PUBLIC).pk == made.pk
 
     def test_one_that_is_gone_when_it_is_opened_is_not_there(self, phase, ranked, monkeypatch):
@@ -237,7 +237,7 @@ def test_the_sweeper_does_it(phase, monkeypatch):
 def test_other_phases_are_untouched(phase, ranked):
     other = PhaseFactory(challenge=phase.challenge)
     give_reference(other)
-    Snapshot.make_all(other)
+    snapshots.make_all(other)
     before = left(other)
     ranked("10-01 10:00", "10-01 10:01")
     assert prune.prune_snapshots(NOW) == 1 and left(other) == before

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from evaluation.models import EvaluationBatch, ResultTable, Score
+from leaderboard.boards import snapshots
 from leaderboard.bundle.apply import apply, plan_for
 from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.state import read
-from leaderboard.models import AnswerSet, Snapshot, Study
+from leaderboard.models import AnswerSet, Study
 from leaderboard.studies import answer_sets
 from submissions.models import Challenge, Submission
 from tests.service.leaderboard.bundle.test_apply import same_folders
@@ -79,7 +80,7 @@ def test_its_study_is_of_the_answers(folder):
     assert answer_sets.analyse_due() == 1
     record = AnswerSet.objects.get().record
     assert record is not None and set(record.criteria["quality"].metrics) == {"psnr-y", "lpips", "constant", "coin"}
-    board = Snapshot.make(Challenge.objects.get().phases.get(), "public").board
+    board = snapshots.make(Challenge.objects.get().phases.get(), "public").board
     assert board.n_items == 2 and [one.title for one in board.metrics] == ["PSNR (luma)", "LPIPS (network not stated)"]
 
 

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
 
 from evaluation.models import Evaluation, EvaluationBatch, ResultTable, Score
+from leaderboard.boards import snapshots
 from leaderboard.bundle.apply import apply, plan_for
 from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.export import export
@@ -112,14 +113,14 @@ def test_details_with_titles_stand_under_a_name_and_come_back(tmp_path):
 def test_a_newer_table_keeps_entries_by_name_and_withdraws_those_that_went(tmp_path):
     apply(parse(bundle(tmp_path)).definition)
     before = dict(Submission.objects.values_list("method_name", "pk"))
-    first = Snapshot.make(phase_of(), "public")
+    first = snapshots.make(phase_of(), "public")
     table = TABLE.replace("Two,2021,0.75", "Four,2023,0.9").replace("0.80", "0.81")
     apply(parse(bundle(tmp_path, BUNDLE.replace("left_out: [Two]", "left_out: [Four]"), table)).definition)
     phase = phase_of()
     assert ResultTable.of(phase).version == 2 and phase.batches.count() == 2
     now = dict(Submission.objects.filter(withdrawn_at=None).values_list("method_name", "pk"))
     assert now["One"] == before["One"] and set(now) == {"One", "Three", "Four"}
-    content = Snapshot.make(phase, "public").board
+    content = snapshots.make(phase, "public").board
     assert content.reference == 2 and [entry.name for entry in content.entries] == ["One", "Three", "Four"]
     assert first.board.metrics[0].value == [0.8, 0.75, 0.7]  # the old ranking stays
     assert first.board.metrics[0].fingerprint != content.metrics[0].fingerprint
@@ -134,6 +135,17 @@ def test_only_where_it_is_from_changes_without_a_new_version(tmp_path):
     plan = apply(parse(bundle(tmp_path, BUNDLE.replace("table 1", "table 2"))).definition)
     assert [(change.path, change.field) for change in plan.changes] == [(("phase paper", "results"), "source")]
     assert ResultTable.objects.count() == 1 and phase_of().studies.get().source == "a paper, table 2"
+
+
+def test_means_on_another_scale_are_kept_and_written_as_they_are(tmp_path):
+    text = BUNDLE.replace("      opinions:", "      opinions:\n        scale: [0, 100]").replace("column: opinion", "column: error")
+    apply(parse(bundle(tmp_path, text)).definition)
+    study = Study.objects.get()
+    assert study.scale == (0.0, 100.0) and analyse_due() == 1
+    summary = study.main_summary([])
+    assert summary.scale == (0.0, 100.0) and summary.scales[0].normalised == pytest.approx(summary.scales[0].mos[0] / 100)
+    apply(parse(bundle(tmp_path, text)).definition)
+    assert ResultTable.objects.count() == 1, "the same scale is no new version"
 
 
 def test_without_opinions_there_is_no_study(tmp_path):
@@ -151,6 +163,7 @@ def test_without_opinions_there_is_no_study(tmp_path):
         ("column: error", "column: fault", "the table has no column fault"),
         ("primary: true", "primary: true, slug: people", '"people" is that of the people\'s column'),
         ("left_out: [Two]", "left_out: [Ten]", 'expected a method of the table, found "Ten"'),
+        ("      opinions:", "      opinions:\n        scale: [5, 0]", "expected the two ends of the scale, such as [0, 10]"),
         ("column: opinion", "column: error", "error is '12'; a mean opinion lies from 1 to 5."),
         (", high: to", "", "expected both ends of the interval, low and high"),
         ("source: a paper, table 1", "source: ''", "expected where the figures are from"),
@@ -215,7 +228,7 @@ def published():
     apply(parse(PUBLISHED).definition)
     assert analyse_due() == 1
     found = phase_of("radiance-fields")
-    Snapshot.make_all(found)
+    snapshots.make_all(found)
     return found
 
 

@@ -17,6 +17,7 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from evaluation.work.worker import drain
+from leaderboard.boards import snapshots
 from leaderboard.models import Question, Rater, Snapshot, Study, StudyEntry, StudyVote
 from leaderboard.stats.judge_substitution import TOLERATED
 from leaderboard.stats.minimums import ITEMS_FOR_LOOK, RATERS_FOR_FIGURE
@@ -390,7 +391,7 @@ def test_the_twelve_corruptions_and_the_empty_entry_are_made_scored_and_on_no_bo
     value = {one.pk: one.evaluations.get().scores.get(slug="corner_f1").value for one in (empty, low, high)}
     assert value[low.pk] > value[high.pk] > value[empty.pk] == 0.0
 
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     for audience in Snapshot.Audience.values:
         names = {entry.name for entry in Snapshot.current(phase, audience).board.entries}
         assert names and names <= {row.method_name for row in rows}

@@ -15,7 +15,8 @@ from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, program
 from evaluation.programs import files
-from leaderboard.models import MetricChallenge, MetricEntry, Snapshot, Study
+from leaderboard.boards import snapshots
+from leaderboard.models import MetricChallenge, MetricEntry, Study
 from leaderboard.stats.votes import Vote
 from submissions.models import ApiToken, AuditEntry
 from tests.conftest import need
@@ -102,7 +103,7 @@ def test_its_column_is_marked_on_the_board(client, phase, scored, tmp_path):
     PhaseMetric.objects.create(phase=phase, slug="own", key=row.full_key, position=9)
     EvaluationBatch.start(phase, reason="own metric")
     scored()
-    Snapshot.make(phase, "public")
+    snapshots.make(phase, "public")
     page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/").content.decode()
     assert "is the organizer's metric, run here in a sandbox" in page
     chosen = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/?column=own").content.decode()

@@ -9,10 +9,9 @@ from threading import Barrier, Thread
 import pytest
 from django.utils import timezone
 
-from leaderboard.boards import ranking_variants
+from leaderboard.boards import ranking_variants, snapshots
 from leaderboard.boards.rows import Choice
 from leaderboard.charts import boards
-from leaderboard.models import Snapshot
 from leaderboard.service.page_cache import PARTS, PageCache
 from leaderboard.views import api_docs
 from leaderboard.views import board as views_board
@@ -87,7 +86,7 @@ def board(phase, people):
         it = entry(phase, team, {"corner_f1": spread(0.5 + hours / 10), "edge_f1": spread(0.5), "hss": spread(0.5)}, method_name=name)
         Submission.objects.filter(pk=it.pk).update(received_at=now - timedelta(hours=hours))
     for audience in ("public", "organizers"):
-        Snapshot.make(phase, audience)
+        snapshots.make(phase, audience)
     phase.refresh_from_db()
     return phase
 

@@ -14,6 +14,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluation.work.heartbeat import process_name
+from leaderboard.boards import snapshots
 from leaderboard.boards.people import of_board
 from leaderboard.models import Snapshot, Study, StudyAnalysis
 from leaderboard.stats import votes as voting
@@ -154,13 +155,13 @@ def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(ju
     batch = phase.batches.get(state="current")
     items = list(batch.reference.item_ids)
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     assert "no people yet" in client.get(address).content.decode()
     worse, slug = 1, "corner_f1"
     study = imported(phase, votes_for(entries, items, worse))
     analyse_due()
     assert "no people yet" in client.get(address).content.decode()  # the ranking is of before
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     content = Snapshot.current(phase, "public").board
     found = of_board(content)
     assert found.study.id == study.pk and found.line(slug).percent < 50 and found.line(slug).level is Standing.WORSE_THAN_CHANCE
@@ -179,7 +180,7 @@ def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(ju
     study.publish(None, False)
     assert "no people yet" in client.get(address).content.decode()  # at once, before the next ranking is made
     assert "no people yet" in client.get(f"{address}snapshots/{old}/").content.decode()
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     assert "no people yet" in client.get(address).content.decode()
     assert Snapshot.current(phase, "organizers").board.people.study.id == study.pk
 
@@ -189,7 +190,7 @@ def test_the_front_page_tells_the_surest_pair_that_a_metric_turns_round_where_no
     items = list(phase.batches.get(state="current").reference.item_ids)
     study = imported(phase, votes_for(entries, items, 1))
     analyse_due()
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     board = Snapshot.current(phase, "public")
     turned = board.front.turned
     assert (turned.first, turned.preferred) == (("near", entries[0].pk), ("far off", entries[1].pk)) and turned.sample in items
@@ -333,7 +334,7 @@ def test_votes_are_for_organizers_and_hidden_studies_too(phase, client, people):
     assert client.get(address).status_code == 404 and client.get(f"{address}votes.csv").status_code == 404
     client.force_login(people.organizer)
     assert client.get(address).status_code == 200
-    rows = list(csv.reader(io.StringIO(b"".join(client.get(f"{address}votes.csv").streaming_content).decode())))
+    rows = list(csv.reader(io.StringIO(b"".join(client.get(f"{address}votes.csv").streaming_content).decode("utf-8-sig"))))
     assert rows == [[*map(str, row)] for row in voting.write(study.votes())] and len(rows) == 1 + 18
 
 
@@ -341,9 +342,9 @@ def test_a_name_that_a_spreadsheet_would_evaluate_is_plain_in_every_export_and_r
     study = imported(phase, [vote("=1+1", "@x", "left", rater="+cmd"), vote("-2", "@x", "tie", rater="r", seconds=1.5)], is_public=False)
     client.force_login(people.organizer)
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
-    sent = b"".join(client.get(f"{address}votes.csv").streaming_content).decode()
+    sent = b"".join(client.get(f"{address}votes.csv").streaming_content).decode("utf-8-sig")
     call_command("study", "export", f"{phase.challenge.slug}/{phase.slug}", "people", str(tmp_path / "out.csv"))
-    for text in (sent, (tmp_path / "out.csv").read_text()):
+    for text in (sent, (tmp_path / "out.csv").read_text("utf-8-sig")):
         first, second = csv.DictReader(io.StringIO(text))
         assert (first["rater"], first["left"], first["right"]) == ("'+cmd", "'=1+1", "'@x")
         assert (second["left"], second["seconds"]) == ("-2", "1.5")  # a number is no formula
@@ -588,7 +589,7 @@ def test_a_study_just_opened_promises_figures_from_the_smallest_numbers_on(phase
     page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/{study.slug}/").content.decode()
     assert f"once there are {RATERS_FOR_FIGURE} raters and {ITEMS_FOR_FIGURE} items." in page
     assert f"shows counts only until {RATERS_FOR_FIGURE} raters have answered on {ITEMS_FOR_FIGURE} items." in page
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     board = " ".join(client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/").content.decode().split())
     assert f"{study.title}</a> has begun. No vote is counted yet." in board and "No study of this phase yet" not in board
     Study.objects.update(is_public=False)

@@ -9,7 +9,8 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.models import Snapshot, Study
+from leaderboard.boards import snapshots
+from leaderboard.models import Study
 from leaderboard.stats.mos_table import Rating
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.size_control import covariates_of, sizes_of
@@ -73,7 +74,7 @@ def test_the_reference_point_of_size_is_last_and_a_metric_that_is_no_more_than_s
     assert hss.above_size is False and size.above_size is None
     words = "not shown to beat size alone"
     assert words in client.get(reverse("study", args=[phase.challenge.slug, phase.slug, "people"])).content.decode().lower()
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     assert words in client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/").content.decode().lower()
 
 

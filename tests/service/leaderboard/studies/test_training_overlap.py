@@ -17,6 +17,7 @@ from evaluation.training.preference.material import study as read_study
 from evaluation.training.preference.model_card import card as card_of
 from evaluation.training.preference.training import Plan
 from evaluation.training.preference.votes import read
+from leaderboard.boards import snapshots
 from leaderboard.models import Snapshot, Study
 from leaderboard.stats import votes as voting
 from leaderboard.studies import metric_ranking
@@ -143,7 +144,7 @@ def test_what_its_card_forbids_to_rank_has_neither_place_nor_state_word(judged, 
     analyse_due()
     line = next(one for one in study.analyses.get().summary.metrics if one.metric == forbidden)
     assert line.trained == "refused" and line.places is None and line.decided.value is not None
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     board = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/").content.decode()
     assert "<b>not ranked</b>" in board and "Its weights may order nothing" in board
     ranking = metric_ranking.of(AnonymousUser()).families[phase.challenge.family]
@@ -161,7 +162,7 @@ def test_the_board_the_study_exports_and_the_api_say_it(judged, shelf, client): 
     slug = learned(phase, shelf, **said)
     analyse_due()
     assert [line.trained for line in study.analyses.get().summary.metrics if not line.reference_point] == ["these"]
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
     board = client.get(address).content.decode()
     assert "<b>trained on these votes</b>" in board and "so its agreement with them is no evidence" in board
@@ -171,7 +172,7 @@ def test_the_board_the_study_exports_and_the_api_say_it(judged, shelf, client): 
     data = client.get(f"{address}people/people/analysis.json").json()
     assert data["criteria"][""]["metrics"][0]["trained"] == "these"
     digest = Snapshot.current(phase, "public").digest
-    texts = {kind: client.get(f"{address}snapshots/{digest}.{kind}").content.decode() for kind in ("csv", "json", "tex", "md")}
+    texts = {kind: client.get(f"{address}snapshots/{digest}.{kind}").content.decode("utf-8-sig") for kind in ("csv", "json", "tex", "md")}
     rows = list(csv.DictReader(io.StringIO(texts["csv"], newline="")))
     assert {row[f"{slug}_people_trained"] for row in rows} == {"these"} and '"trained": "these"' in texts["json"]
     assert all("trained on these votes" in texts[kind] for kind in ("json", "tex", "md"))
@@ -183,7 +184,7 @@ def test_other_columns_say_nothing_of_it(judged, client):  # noqa: F811
     phase, entries = judged
     imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 0))
     analyse_due()
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
     assert "trained on" not in client.get(address).content.decode() + client.get(f"{address}people/people/").content.decode()
     digest = Snapshot.current(phase, "public").digest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.models import Snapshot
+from leaderboard.boards import snapshots
 from submissions.models import Phase
 
 
@@ -12,5 +12,5 @@ from submissions.models import Phase
 def board(phase, people, scored) -> Phase:
     scored(0.25, method_name="ridge-net")
     scored(0.6, method_name="valley-net", team=people.other_team)
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     return phase

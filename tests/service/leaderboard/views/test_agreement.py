@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard.boards import ranking_variants
+from leaderboard.boards import ranking_variants, snapshots
 from leaderboard.models import Snapshot
 from leaderboard.tasks import build_due_boards
 from leaderboard.views.choosing_metrics import letter
@@ -96,7 +96,7 @@ class TestPage:
 
     def test_names_are_text_whatever_they_hold(self, client, board):
         Submission.objects.filter(method_name="ridge-net").update(method_name="<script>alert(1)</script>")
-        Snapshot.make(board, "public")
+        snapshots.make(board, "public")
         page = text(client.get(address(board, NAME)))
         assert "<script>alert" not in page and "&lt;script&gt;" in page
 
@@ -106,7 +106,7 @@ class TestPage:
             client.get(address(board, NAME))
         for number in range(6):
             entry(board, people.team, {slug: spread(0.3 + number / 20) for slug in ("corner_f1", "edge_f1", "hss")})
-        Snapshot.make(board, "public")
+        snapshots.make(board, "public")
         with CaptureQueriesContext(connection) as many:
             client.get(address(board, NAME))
         assert len(many) <= len(few) <= 12
@@ -117,7 +117,7 @@ class TestLittleToCompare:
         assert "Nothing to compare yet" in text(client.get(address(phase, NAME)))
 
     def test_a_ranking_without_columns_is_an_empty_state_on_the_page_and_in_the_api(self, client, phase):
-        Snapshot.make(phase, "public")  # as the demo's final: a reference and metrics, and no entry yet
+        snapshots.make(phase, "public")  # as the demo's final: a reference and metrics, and no entry yet
         page = text(client.get(address(phase, NAME)))
         assert "Nothing to compare yet" in page and "After the first scored entries" in page
         told = client.get(f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/agreement")
@@ -168,14 +168,14 @@ class TestWhoSeesIt:
         page = text(client.get(address(board, NAME)))
         assert "eaves-net" not in page and "<b>2 entries</b>" in page
         for audience in ("public", "organizers"):
-            Snapshot.make(board, audience)
+            snapshots.make(board, audience)
         assert "eaves-net" not in text(client.get(address(board, NAME)))
         assert "eaves-net" not in text(signed_in(people.organizer).get(address(board, NAME) + "?view=public"))
 
     def test_the_kept_answer_is_that_of_the_newest_ranking(self, client, board, people):
         text(client.get(address(board, NAME)))
         entry(board, people.team, {slug: spread(0.95) for slug in ("corner_f1", "edge_f1", "hss")}, method_name="late-net")
-        Snapshot.make(board, "public")
+        snapshots.make(board, "public")
         page = text(client.get(address(board, NAME)))
         assert "late-net" in page and "<b>4 entries</b>" in page
 

@@ -17,6 +17,7 @@ from django.utils import timezone
 from evaluation.metrics.registry import REGISTRY
 from leaderboard.models import Study, read_board
 from leaderboard.records.unit import Unit
+from leaderboard.stats.meaning import At
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.uncertainty import Paired
@@ -26,6 +27,9 @@ from leaderboard.tasks import build_due_boards
 from leaderboard.views import compare
 from leaderboard.views.compare import Comparison
 from leaderboard.views.docs import TITLES
+from leaderboard.wording.board import difference
+from leaderboard.wording.certainty import p_words
+from leaderboard.wording.comparison import statement
 from leaderboard.wording.reasons import sentence
 from submissions.kinds import FAMILIES
 from submissions.models import Challenge, Phase, Submission
@@ -165,10 +169,10 @@ class TestWhatPeopleSayOfTwo:
         assert "People prefer A." in turned and "Asked about these two, 83 of 100 prefer A [" in turned
 
     def test_where_people_judged_the_two_nothing_is_inferred_from_others_with_such_a_difference(self, client, two, monkeypatch):
-        monkeypatch.setattr(compare, "of_board", lambda *_: ("", "CURVE"))
-        assert "CURVE" in text(client.get(compared(two)))
+        monkeypatch.setattr(compare, "of_board", lambda *_: (None, MEANT))
+        assert difference(MEANT) in text(client.get(compared(two)))
         judged(two)
-        assert "CURVE" not in text(client.get(compared(two)))
+        assert difference(MEANT) not in text(client.get(compared(two)))
 
     def test_an_entry_says_how_many_of_its_entry_pairs_have_no_interval(self, client, two, people):
         entry(two[0].phase, people.other_team, scores(0.3), method_name="late-net")
@@ -239,6 +243,7 @@ class TestWhatPeopleSayOfTwo:
         assert 'class="judged"' not in text(client.get(compared(two)))
 
 
+MEANT = At((0.8, 0.7, 0.9), (0.6, 0.95), 0.99)  # of some difference to people
 # Eight houses of four entries by a metric of which more is better: values, and p of all pairs as one family, worked by hand.
 FOUR = {
     "a-net": [0.92, 0.88, 0.95, 0.40, 0.90, 0.93, 0.85, 0.91],
@@ -272,7 +277,7 @@ class TestSeveral:
         assert [row.bracket for row in one.rows] == ["", "g g1", "g g3 loose", ""]
         assert [row.rank for row in one.rows] == [1, 2, 3, 4]
         pairs = {names[pair.first][0] + names[pair.second][0]: pair for pair in one.pairs}
-        assert {pair: found.p for pair, found in pairs.items()} == P_OF_FOUR
+        assert {pair: p_words(found.p) for pair, found in pairs.items()} == P_OF_FOUR
         assert (pairs["ac"].difference.text, pairs["ac"].ends) == ("0.11", "0.00 to 0.23") and not pairs["ac"].is_apart
         page = " ".join(text(response).split())
         assert "<b>By Corner F1 a-net has the best value,</b> but is tied with c-net, corrected for all pairs." in page
@@ -288,8 +293,8 @@ class TestSeveral:
     @pytest.mark.parametrize(
         ("other", "said"),
         [
-            ("c-net", ("By Corner F1 a-net has the best value,", "but is tied with c-net.")),
-            ("d-net", ("By Corner F1 a-net is better,", "significantly different from d-net.")),
+            ("c-net", "By Corner F1 a-net has the best value, but is tied with c-net."),
+            ("d-net", "By Corner F1 a-net is better, significantly different from d-net."),
         ],
     )
     def test_of_two_nothing_is_said_of_others(self, client, four, other, said):
@@ -298,11 +303,11 @@ class TestSeveral:
         (one,), names = response.context["compared"], response.context["names"]
         both = {names.index("a-net"), names.index(other)}
         rows, pairs = [row for row in one.rows if row.at in both], [pair for pair in one.pairs if {pair.first, pair.second} == both]
-        assert replace(one, rows=rows, pairs=pairs).claim(names) == said
+        assert statement(replace(one, rows=rows, pairs=pairs).order, names).text == said
 
     def test_three_are_a_family_of_their_own(self, client, four):
         (one,) = client.get(lined_up(four, 0, 1, 3)).context["compared"]
-        assert [pair.p for pair in one.pairs] == ["0.008"] * 3 and [row.bracket for row in one.rows] == ["", "", ""]
+        assert [p_words(pair.p) for pair in one.pairs] == ["0.008"] * 3 and [row.bracket for row in one.rows] == ["", "", ""]
 
     def test_of_few_items_values_stand_alone(self, client, two, phase, people):
         third = entry(phase, people.team, {**scores(0.5), "hss": [0.5, 0.5, 0.5, 0.5]}, method_name="third-net")

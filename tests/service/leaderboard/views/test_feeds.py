@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from django.utils import timezone
 
-from leaderboard.models import Snapshot
+from leaderboard.boards import snapshots
 from submissions.models import Announcement, Challenge
 from tests.service.leaderboard.views.test_board import address
 
@@ -18,7 +18,7 @@ ATOM = {"a": "http://www.w3.org/2005/Atom"}
 def test_the_feed_has_a_line_for_each_new_first(client, board, scored, people):
     scored(0.0, method_name="new-first", team=people.other_team)
     before = len(ElementTree.fromstring(client.get(f"{address(board)}feed.atom").content).findall("a:entry", ATOM))
-    Snapshot.make_all(board)
+    snapshots.make_all(board)
     feed = ElementTree.fromstring(client.get(f"{address(board)}feed.atom").content)
     titles = [entry.findtext("a:title", namespaces=ATOM) for entry in feed.findall("a:entry", ATOM)]
     assert len(titles) == before + 1 and titles[0].startswith("new-first is first, ") and titles[1].startswith("ridge-net is first, ")
@@ -26,7 +26,7 @@ def test_the_feed_has_a_line_for_each_new_first(client, board, scored, people):
     assert feed.findtext("a:title", namespaces=ATOM).endswith(": changes of first place")
     Challenge.objects.filter(pk=board.challenge_id).update(simulated=True)
     assert b": changes of first place (simulated)</title>" in client.get(f"{address(board)}feed.atom").content
-    Snapshot.make_all(board)  # the same ranking again is no news
+    snapshots.make_all(board)  # the same ranking again is no news
     assert len(ElementTree.fromstring(client.get(f"{address(board)}feed.atom").content).findall("a:entry", ATOM)) == len(titles)
 
 

@@ -13,10 +13,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.boards.rows import rule_words
+from leaderboard.boards.board_summary import front
 from leaderboard.models import Snapshot, Study, read_board
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.tasks import build_due_boards
+from leaderboard.wording.board import rule as rule_words
 from submissions.models import Challenge, Phase, Submission, Team, User
 from submissions.visibility import Person, persons, sees_challenge, sees_entry
 from tests.service.leaderboard.views.test_board import scores, signed_in, text
@@ -60,7 +61,7 @@ class TestMethod:
         first = next(index for index, rank in enumerate(board.overall.rank) if rank == 1)
         assert board.entries[first].name == "ridge-net"
         assert "<b>1</b>" in page and "of 3" in page and "the best of" in page
-        assert f"by {rule_words(board)}" in page and "no range" in page  # four houses are too few for a range
+        assert f"by {rule_words(board.rule)}" in page and "no range" in page  # four houses are too few for a range
         assert "https://example.org/code" in page and "<em>roofs</em>" in page
 
     def test_names_of_any_letters_lead_to_their_page(self, client, phase, people):
@@ -153,7 +154,8 @@ class TestMethod:
             "marks": {},
         }
         raw = board.model_dump(mode="json") | {"people": found}
-        Snapshot._keep(ridge, snapshot.batch, type(board).read(raw))
+        board = type(board).read(raw)
+        Snapshot.keep(ridge, snapshot.batch, board, front(board))
         page = text(client.get(method_page(people.team, "ridge-net")))
         assert "96 votes by 12 raters" in page and "<b>2nd</b>" in page
         Study.objects.filter(pk=study.pk).update(is_public=False)

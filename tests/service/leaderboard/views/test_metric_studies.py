@@ -24,6 +24,7 @@ from leaderboard.stats.records import plain
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.views import metric_studies
 from leaderboard.wording.agreement import STANDINGS
+from leaderboard.wording.board import difference
 from submissions.models import Challenge, Phase
 from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
 from tests.service.leaderboard.views.test_metrics import text, words
@@ -177,7 +178,7 @@ def test_beside_figures_of_real_people_nothing_is_said_of_simulated_ones(studied
     column["difference"] = plain(known)
     figures.save()
     page = words(text(client.get(PAGE)))
-    assert known.at(0.3).sentence in page and "Where it contradicts people" in page
+    assert difference(known.at(0.3)) in page and "Where it contradicts people" in page
     entries = list(phase.submissions.filter(status="scored"))
     items = list(phase.batches.get(state="current").reference.item_ids)
     near, far = (entry.method_name for entry in entries)
@@ -186,10 +187,10 @@ def test_beside_figures_of_real_people_nothing_is_said_of_simulated_ones(studied
     assert analyse_due() == 1
     page = words(text(client.get(PAGE)))
     assert f"]: {STANDINGS[Standing.AT_CHANCE][1]}" in page and "simulated raters" not in page
-    assert "Where it contradicts people" not in page and known.at(0.3).sentence not in page
+    assert "Where it contradicts people" not in page and difference(known.at(0.3)) not in page
     Study.objects.filter(slug="real").delete()
     page = words(text(client.get(PAGE)))
-    assert known.at(0.3).sentence in page and "Where it contradicts people" in page
+    assert difference(known.at(0.3)) in page and "Where it contradicts people" in page
 
 
 def test_where_it_contradicts_people_is_drawn_for_who_may_see_it_and_hidden_entries_are_not_told_of(studied, client, people):

@@ -10,6 +10,7 @@ import pytest
 from django.http import HttpResponse
 from PIL import Image
 
+from leaderboard.boards import snapshots
 from leaderboard.boards.board_summary import front
 from leaderboard.charts.cards import Sheet, drawn
 from leaderboard.models import Snapshot, Study
@@ -82,7 +83,7 @@ def judged_evenly(board: Phase, **changes) -> Study:
     study = Study.import_votes(board, None, rows, **({"slug": "level", "title": "Level", "question": "?", "is_public": True} | changes))
     while analyse_due():
         pass
-    Snapshot.make_all(board)
+    snapshots.make_all(board)
     return study
 
 
@@ -109,7 +110,7 @@ def test_who_has_no_account_is_shown_no_people_of_a_study_that_is_not_public(cli
     for _ in range(2):  # before the next ranking, and with it
         client.get(entry)
         client.get(f"{address(board)}card.png")
-        Snapshot.make_all(board)
+        snapshots.make_all(board)
     said = ["eople" in f"{sheet.words}{sheet.note}{sheet.strips}{sheet.rows}" for sheet in sheets]
     assert said == [True, True, False, False, False, False]
     assert client.get(f"{address(board)}people/level/card.png").status_code == 404

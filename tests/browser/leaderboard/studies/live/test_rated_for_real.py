@@ -18,6 +18,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from leaderboard.boards import snapshots
 from leaderboard.models import Opinion, Question, Snapshot, Study, StudyVote
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.tasks import build_due_boards
@@ -69,7 +70,7 @@ def rows(phase, people):
     for k, row in enumerate(found):
         with_files(row, perturbed(gables(), 0.05 + 0.2 * k, seed=k))
     for audience in Snapshot.Audience.values:
-        Snapshot.make(phase, audience)
+        snapshots.make(phase, audience)
     return found
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.boards.digits import MAX_DECIMALS, decimals_for, fixed, rounded
+from leaderboard.wording.digits import MAX_DECIMALS, decimals_for, fixed, rounded
 from tests.support.examples import examples
 
 UNIT = (0.0, 1.0)

@@ -1,0 +1,202 @@
+"""Summary of an entry of a ranking for its page and its card: its rank, its place with people, and its values among those of all.
+
+All of it is of the ranking as it stands: significant means by the board's test of all pairs, and people's figures are those of the
+board.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from leaderboard.boards.people import People, of_board
+from leaderboard.boards.rows import Cell, cell, place_of, position
+from leaderboard.boards.unranked import unranked
+from leaderboard.records.board import PEOPLE, Board, MetricColumn
+from leaderboard.records.entry_summary import EntrySummary, Extremes, FromFirst, OwnPlace, OwnRank
+from leaderboard.stats.uncertainty import ALPHA
+from leaderboard.wording import entry_summary as wording
+from leaderboard.wording.ranks import ordinal, span
+from leaderboard.wording.ranks import place as place_words
+
+STEPS = 200  # of a strip: entries nearer to each other than one share a tick
+
+
+def entry_summary(board: Board, index: int) -> EntrySummary:
+    """Summary of the entry at `index` in the ranking's lists."""
+    people = of_board(board)
+    return EntrySummary(
+        _rank(board, index),
+        unranked(board, board.overall, index),
+        _place_with_people(board, people, index) if people is not None else None,
+        _extremes(board, index),
+    )
+
+
+def _rank(board: Board, index: int) -> OwnRank | None:
+    overall = board.overall
+    rank, low, high = overall.rank[index], overall.rank_low[index], overall.rank_high[index]
+    if rank is None:
+        return None
+    ranks = [place for place in overall.rank if place is not None]
+    found = OwnRank(rank, len(ranks), ranks.count(rank), board.rule)
+    if low is None or high is None or len(ranks) < 2:
+        return found
+    ahead, behind = low - 1, len(ranks) - high
+    tied = len(ranks) - 1 - ahead - behind
+    # They are known where one metric decides the order and is tied on nobody else.
+    deciding = board.column(overall.metrics[0]) if overall.rule == "primary" and overall.metrics else None
+    names = [] if deciding is None else [board.entries[n].name for n in tied_with(deciding, index)]
+    return OwnRank(found.rank, found.ranked, found.level, found.rule, ahead, behind, tied, tuple(names) if len(names) == tied else ())
+
+
+def tied_with(column: MetricColumn, index: int) -> list[int]:
+    """Entries that are tied with one by the board's test of all pairs, best first; those that are not tested are none of them."""
+    tied = set(column.tied(index) or ())
+    return [other for other in column.order if other in tied]
+
+
+def _extremes(board: Board, index: int) -> Extremes | None:
+    """The metrics by which an entry ranks best and worst, where the intervals of these ranks do not touch."""
+    places = [
+        (place, low, high, metric.title)
+        for metric in board.metrics
+        if (place := metric.rank[index]) is not None
+        and (low := metric.rank_low[index]) is not None
+        and (high := metric.rank_high[index]) is not None
+    ]
+    if len(places) < 2:
+        return None
+    best, worst = min(place for place, *_ in places), max(place for place, *_ in places)
+    top, bottom = [one for one in places if one[0] == best], [one for one in places if one[0] == worst]
+    if max(high for _, _, high, _ in top) >= min(low for _, low, _, _ in bottom):
+        return None
+    return Extremes(best, tuple(title for *_, title in top), worst, tuple(title for *_, title in bottom))
+
+
+def _place_with_people(board: Board, people: People, index: int) -> OwnPlace | None:
+    """None where they did not judge the entry, or too few did for a figure, and of means alone, which stand among its values."""
+    found, column = people.found, people.column(board)
+    if found.people < 2 or column is None:
+        return None
+    value, (low, high), rank = column.value[index], column.interval(index), column.rank[index]
+    if value is None or low is None or high is None:
+        return None
+    theirs = people.first_place(board)
+    place = None if theirs is None and rank == 1 else place_of(board, column, index)
+    against, tied = found.over[index] if found.over else None, None
+    if theirs is not None and rank is not None and rank > 1 and (theirs.tested or (against is not None and against.p_holm is not None)):
+        tied = index in theirs.open
+    return OwnPlace(
+        value=value,
+        low=low,
+        high=high,
+        place=place,
+        is_first=rank == 1 and theirs is not None,
+        placed=sum(one is not None for one in column.rank),
+        firsts=tuple(board.entries[n].name for n in theirs.level if n != index) if theirs is not None else (),
+        open=tuple(board.entries[n].name for n in theirs.open) if theirs is not None else (),
+        others=len(theirs.open) + len(theirs.behind) if theirs is not None else 0,
+        tested=theirs is not None and theirs.tested,
+        tied=tied,
+        among_ranked=bool(people.unplaced_before(board)),
+        n=found.n[index],
+        basis=people.basis,
+        counts=found.counts(people.noun),
+    )
+
+
+# --- its values among those of all
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One score of an entry among those of all: better stands to the right, places are percentages. `ticks` is the path of an SVG of
+    100 by 14 with a line for each entry; `left` and `width` are the interval's. `note` is what may be said of it."""
+
+    slug: str
+    key: str
+    title: str
+    higher_is_better: bool
+    unit: str
+    shown: Cell
+    ticks: str
+    n: int
+    dot: float
+    left: float
+    width: float
+    place: str
+    ranks: str
+    note: str
+    is_people: bool = False
+
+
+def strips(board: Board, index: int) -> list[Strip]:
+    """People's line first, then each metric's in the board's order; none for what the entry has no value in."""
+    people = of_board(board)
+    people_column = people.column(board) if people else None
+    found = []
+    for column in [people_column, *board.metrics] if people_column is not None else board.metrics:
+        own, higher = column.value[index], column.higher_is_better
+        if own is None:
+            continue
+        low, high = column.interval(index)
+        values = [value for value in column.value if value is not None]
+        inner = [value for value in values if column.scale[0] <= value <= column.scale[1]]
+        ends = [*inner, own, *(end for end in (low, high) if end is not None)]
+        scale = (min(ends), max(ends))
+        others = {_place(scale, value, higher, STEPS) for n, value in enumerate(column.value) if value is not None and n != index}
+        left = width = 0.0
+        if low is not None and high is not None:
+            start, stop = sorted(_place(scale, end, higher) for end in (low, high))
+            left, width = start, round(stop - start, 1)
+        rank, is_people = column.rank[index], column.slug == PEOPLE
+        ranks = span(column.rank_low[index], column.rank_high[index])
+        found.append(
+            Strip(
+                slug=column.slug,
+                key=column.key,
+                title=column.title,
+                higher_is_better=higher,
+                unit=column.unit,
+                shown=cell(column, index, board.resampled),
+                ticks="".join(f"M{place:g} 0V14" for place in sorted(others)),
+                n=len(values),
+                dot=_place(scale, own, higher),
+                left=left,
+                width=width,
+                place=place_words(place_of(board, column, index)) if is_people else ordinal(rank) if rank is not None else "",
+                ranks=ranks if "–" in ranks else "",
+                note=wording.strip_note(column, from_first(board, column, index)),
+                is_people=is_people,
+            )
+        )
+    return found
+
+
+def _place(scale: tuple[float, float], value: float, higher_is_better: bool, steps: int = 1000) -> float:
+    """Position of a value, in percent from the worst to the best, in whole steps."""
+    share = position(scale, value)
+    return round(round((share if higher_is_better else 100 - share) * steps / 100) * 100 / steps, 1)
+
+
+def from_first(board: Board, column: MetricColumn, index: int) -> FromFirst | None:
+    """An entry against the first of a metric's column; None of one without a rank."""
+    rank, mine = column.rank[index], column.value[index]
+    first = next((n for n in column.order if column.rank[n] == 1), None)
+    if rank is None or mine is None or first is None or not column.may_rank:
+        return None
+    if rank == 1:
+        return FromFirst(tied=tuple(board.entries[n].name for n in tied_with(column, index)))
+    theirs = column.value[first]
+    p = column.pair_p(index, first)
+    return None if theirs is None else FromFirst(mine - theirs, p is not None and p > ALPHA)
+
+
+def above(board: Board, index: int) -> int | None:
+    """The entry that stands right above one in the overall order; None for the first, and for one without a rank."""
+    overall = board.overall
+    rank = overall.rank[index]
+    if rank is None or rank == 1:
+        return None
+    higher = [n for n in overall.order if (place := overall.rank[n]) is not None and place < rank]
+    return higher[-1] if higher else None

@@ -1,0 +1,24 @@
+"""Entries of a ranking that have no rank."""
+
+from __future__ import annotations
+
+from leaderboard.records.board import WAITING, Board, MetricColumn, Ranks
+from leaderboard.records.entry_summary import NoRank, Unranked
+
+
+def unranked(board: Board, ranks: Ranks, index: int) -> Unranked | None:
+    """Reason why an entry has no rank by the overall rule or by a metric; None where it has one."""
+    entry = board.entries[index]
+    if ranks.rank[index] is not None:
+        return None
+    if entry.state:
+        return Unranked(NoRank.WAITING) if entry.state == WAITING else Unranked(NoRank.OFF, state=entry.state)
+    if entry.late or entry.baseline:
+        return Unranked(NoRank.LATE if entry.late else NoRank.BASELINE)
+    if isinstance(ranks, MetricColumn):
+        if ranks.acceptance_test is not None and not ranks.may_rank:
+            return Unranked(NoRank.NOT_PASSED, note=ranks.acceptance_test.sentence)
+        return Unranked(NoRank.LACKS, titles=(ranks.title,))
+    if ranks.problem:
+        return Unranked(NoRank.NO_ORDER, note=ranks.problem)
+    return Unranked(NoRank.LACKS, titles=tuple(m.title for m in board.metrics if m.slug in ranks.metrics and m.value[index] is None))

@@ -1,0 +1,118 @@
+"""Statements on an entry of a ranking, from `leaderboard.records.entry_summary`. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from leaderboard.records.board import PEOPLE, MetricColumn
+from leaderboard.records.entry_summary import EntrySummary, FromFirst, NoRank, OwnPlace, OwnRank, Unranked
+from leaderboard.wording.board import rule
+from leaderboard.wording.digits import rounded
+from leaderboard.wording.figures import interval, share
+from leaderboard.wording.nouns import answers, counted, listed, of_scale
+from leaderboard.wording.people import basis as basis_words
+from leaderboard.wording.people import rough
+from leaderboard.wording.ranks import ordinal, place
+from leaderboard.wording.statement import Part, Statement, Tone, name, person
+from submissions.entry_states import Reason
+from submissions.wording import UNRANKED
+
+NAMED = 3  # entries or metrics that a sentence names; of more entries it gives the number
+
+
+def unranked(it: Unranked | None) -> str:
+    """Reason why an entry of a ranking has no rank; empty where it has one."""
+    if it is None:
+        return ""
+    match it.reason:
+        case NoRank.WAITING:
+            return "It waits for a re-evaluation: a metric that decides the order has a newer version, and no score of this entry yet."
+        case NoRank.OFF:
+            return f"It is {it.state}: it holds no rank, and the public does not see this."
+        case NoRank.LATE:
+            return UNRANKED[Reason.LATE]
+        case NoRank.BASELINE:
+            return "It is a baseline: baselines are shown among the entries and hold no rank."
+        case NoRank.NO_ORDER:
+            return f"There is no overall rank here: {it.note}."
+        case NoRank.NOT_PASSED:
+            return it.note
+    return f"It has no value in {listed(it.titles) if it.titles else 'a metric that decides the order'}."
+
+
+def rank(it: OwnRank) -> Statement:
+    """Rank of an entry, and the number of entries that it is significantly different from."""
+    level = f", level with {counted(it.level - 1, 'other')}" if it.level > 1 else ""
+    parts = [f"significantly ahead of {it.behind}"] if it.behind else []
+    parts += [f"significantly behind {it.ahead}"] if it.ahead else []
+    if it.tied:
+        parts.append(f"tied with {listed(it.names) if 0 < len(it.names) <= NAMED else counted(it.tied, 'other')}")
+    tested = f": {', '.join(parts)}" if parts else ""
+    return Statement.of(name(f"Rank {it.rank} of {it.ranked}{level}"), f" by {rule(it.rule)}{tested}.")
+
+
+def _some(names: Sequence[str], of: int | None = None) -> str:
+    """These entries by their names; of more than a sentence names, their number, `of` so many where that is given."""
+    n = len(names)
+    if n <= NAMED:
+        return listed(names)
+    return f"{n} others" if of is None else f"{n} of {of} others" if n < of else f"all {of} others"
+
+
+def people(it: OwnPlace) -> Statement:
+    """Place of an entry with people, its figure with the interval, and the entries that it is tied with there."""
+    head = Part("People judged it", Tone.NAME)
+    if it.is_first:
+        ranked = " of those that hold a rank" if it.among_ranked else ""
+        head = person(f"People put it first{ranked}" + (f", level with {_some(it.firsts)}" if it.firsts else ""))
+    elif it.place is not None:
+        head = name(f"People put it {place(it.place)} of {it.placed}")
+    if it.basis.opinions:
+        value = rounded(it.value, it.low, it.high, decimals=2).text
+        rest = f": {value} {of_scale(it.basis.scale)} on average {interval(it.low, it.high, 2)}"
+    else:
+        rest = f": it wins {share(it.value)} % of its comparisons {interval(it.low, it.high)}"
+    if it.is_first and it.open:
+        who = _some(it.open, it.others)
+        rest += f"; {who} may be first too" if it.tested else f"; it is tied with {who}"
+    elif it.tied is not None:
+        rest += f", {'tied with' if it.tied else 'behind'} their first, {_some(it.firsts)}"
+    return Statement.of(head, f"{rest}.")
+
+
+def people_basis(it: OwnPlace) -> str:
+    """Answers that the place of an entry with people is of."""
+    said = f"{answers(it.n, it.basis.opinions)} of it, {basis_words(it.basis)} in all" if it.n else basis_words(it.basis)
+    few = rough(*it.counts) if it.counts is not None else ""
+    return f"{said}; {few}" if few else said
+
+
+def extremes(it: EntrySummary) -> str:
+    """The metrics by which an entry ranks best and worst; empty where their ranks are not apart."""
+    if (found := it.extremes) is None:
+        return ""
+    best, worst = (listed(titles[:NAMED]) for titles in (found.strongest, found.weakest))
+    return f"Strongest: {best} ({ordinal(found.best)}). Weakest: {worst} ({ordinal(found.worst)})."
+
+
+def verdict(it: EntrySummary) -> Statement:
+    """Rank of an entry, or the reason why it has none."""
+    return rank(it.rank) if it.rank is not None else Statement.of(unranked(it.unranked))
+
+
+def brief(it: EntrySummary) -> str:
+    """All of a summary as one text, for descriptions."""
+    with_people = people(it.people).text if it.people is not None else ""
+    return " ".join(filter(None, [verdict(it).text, with_people, extremes(it)]))
+
+
+def strip_note(column: MetricColumn, it: FromFirst | None) -> str:
+    """Words beside one value of an entry among those of all: its difference from the first, or the entries that the first is tied with."""
+    if column.slug == PEOPLE:
+        return "comparisons won; 50 % is even" if column.percent else ""
+    if it is None:
+        return "" if column.may_rank else "shown, not ranked"
+    if it.difference is None:
+        who = listed(it.tied) if len(it.tied) <= 2 else f"{it.tied[0]} and {len(it.tied) - 1} others"
+        return f"tied with {who}" if who else ""
+    return f"{'+' if it.difference > 0 else '−'}{abs(it.difference):.3g} to the first{', tied' if it.is_tied else ''}"

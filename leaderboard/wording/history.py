@@ -1,0 +1,112 @@
+"""Sentences on the changes of a board, from `leaderboard.records.history`. PURE."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from leaderboard.records.history import (
+    Again,
+    Change,
+    Entered,
+    Gone,
+    Left,
+    Moved,
+    NewEntry,
+    Opened,
+    PeopleChanged,
+    Scored,
+    Step,
+    Texts,
+)
+from leaderboard.wording.nouns import answer, answers, counted, listed, plural
+
+NAMED = 3  # entries that a sentence names; of more it gives the number
+MOVES = 4  # changes of rank that are said of one step
+INSTEAD = {"best": "a better entry", "latest": "a later entry", "chosen": "another choice"}
+
+
+def change(it: Change) -> str:
+    """A change in a sentence."""
+    match it:
+        case Opened():
+            return f"The oldest ranking that is kept: {counted(it.n, 'entry')}."
+        case Again():
+            return "An earlier ranking, made at the time given here, is shown again."
+        case Scored():
+            return _scored(it)
+        case Entered():
+            return _entered(it)
+        case Left():
+            return _left(it)
+        case Moved():
+            said = [f"{one.name} {'rises' if one.now < one.was else 'falls'} from {one.was} to {one.now}" for one in it.moves[:MOVES]]
+            more = f", and {len(it.moves) - MOVES} more" if len(it.moves) > MOVES else ""
+            return f"{', '.join(said)}{more}."
+        case PeopleChanged():
+            return _people(it)
+        case Texts():
+            return f"The description of {listed(it.names) if len(it.names) <= NAMED else f'{len(it.names)} entries'} changed."
+    return "Nothing that is shown here changed."
+
+
+def _scored(it: Scored) -> str:
+    why = ["under a new version of the reference"] if it.reference else []
+    for words, titles in (("with {} added", it.added), ("without {}", it.removed), ("with another definition of {}", it.redefined)):
+        if titles:
+            why.append(words.format(listed(titles)))
+    return f"All entries were scored again{', ' + '; '.join(why) if why else ''}."
+
+
+def _entered(it: Entered) -> str:
+    if len(it.entries) > NAMED:
+        names = ", ".join(one.name for one in it.entries[:NAMED])
+        return f"{len(it.entries)} new entries: {names} and {len(it.entries) - NAMED} more."
+    return f"New: {'; '.join(_new(one) for one in it.entries)}."
+
+
+def _new(it: NewEntry) -> str:
+    team = f" by {it.team}" if it.team else ""
+    return f"{it.name}{team}, {f'at rank {it.rank}' if it.rank is not None else 'without a rank'}"
+
+
+def _left(it: Left) -> str:
+    said = [_gone(one, it.counts) for one in it.entries]
+    if len(said) > NAMED:
+        said = [*said[:NAMED], f"and {len(said) - NAMED} more"]
+    if it.hidden:
+        said.append(f"{it.hidden} that {'is' if it.hidden == 1 else 'are'} not shown any more")
+    return f"Gone: {'; '.join(said)}."
+
+
+def _gone(it: Gone, counts: str) -> str:
+    if it.why:
+        return f"{it.name}: {it.why}"
+    return f"{it.name}: its team has {INSTEAD[counts]}, {it.instead}" if it.instead else it.name
+
+
+def _people(it: PeopleChanged) -> str:
+    in_all = answers(it.now, it.opinions)
+    if not it.was and it.now:
+        return f"People's votes and ratings were added: {in_all}."
+    if it.was and not it.now:
+        return "People's votes and ratings are not shown any more."
+    if it.other:
+        return f"People's votes and ratings are now of another study: {in_all}."
+    more = f"{abs(it.now - it.was):,} {'more' if it.now > it.was else 'fewer'}"
+    return f"People: {more} {plural(answer(it.opinions))}, {it.now:,} in all."
+
+
+def leaders(it: Step) -> str:
+    """The entries that are first after a step; empty for none."""
+    first, *more = it.leaders or ("",)
+    return f"{first} and {len(more)} more, level" if more else first
+
+
+def rank_on(at: datetime, rank: int) -> str:
+    """A rank of a chart with its date."""
+    return f"{at:%-d %B %Y}: rank {rank}"
+
+
+def day(at: datetime) -> str:
+    """A date at the foot of a chart."""
+    return f"{at:%-d %b %Y}"

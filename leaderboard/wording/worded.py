@@ -1,0 +1,34 @@
+"""Records with the sentence of each reason beside it, for the API, whose schemas the records are. PURE."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from leaderboard.stats.states import Reason
+from leaderboard.wording.reasons import SAMPLE, Noun, sentence
+
+Told = TypeVar("Told")
+
+
+def worded(record: Told, noun: Noun = SAMPLE) -> Told:
+    """The record, and what it holds, with the sentence of `reason` in `why`; `noun` is what an item is called. What a ranking of before
+    said stays as it was said."""
+    return _worded(record, noun)
+
+
+def _worded(it: Any, noun: Noun) -> Any:
+    if type(it) in (list, tuple):
+        return type(it)([_worded(each, noun) for each in it])
+    if isinstance(it, dict):
+        return {name: _worded(each, noun) for name, each in it.items()}
+    if isinstance(it, Reason) or not (is_dataclass(it) or isinstance(it, BaseModel)):
+        return it
+    names = list(type(it).model_fields) if isinstance(it, BaseModel) else [one.name for one in fields(it)]
+    found = {name: _worded(getattr(it, name), noun) for name in names}
+    for name in names:
+        if name.endswith("why") and not found[name]:
+            found[name] = sentence(found.get(f"{name.removesuffix('why')}reason"), noun)
+    return it.model_copy(update=found) if isinstance(it, BaseModel) else replace(it, **found)

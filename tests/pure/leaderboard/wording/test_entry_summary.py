@@ -1,0 +1,138 @@
+"""Statements on an entry of a ranking, by a table of records."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from leaderboard.records.board import Rule
+from leaderboard.records.entry_summary import EntrySummary, Extremes, FromFirst, NoRank, OwnPlace, OwnRank, Unranked
+from leaderboard.records.people import Basis
+from leaderboard.wording.entry_summary import brief, extremes, people, people_basis, rank, strip_note, unranked
+from leaderboard.wording.statement import Tone
+from submissions.entry_states import Reason
+from submissions.wording import UNRANKED
+from tests.support.leaderboard.boards import column_of
+
+BY_A = Rule("primary", 1, "A")
+SECOND = OwnRank(2, 4, 1, BY_A)
+VOTES = Basis(of="votes", n=2880, raters=12)
+FIRST = OwnPlace(0.8, 0.74, 0.85, (1, 1), True, 4, (), (), 3, True, None, False, 310, VOTES, None)
+THIRD = replace(FIRST, place=(2, 3), is_first=False, firsts=("ridge",), tied=True)
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        (SECOND, "Rank 2 of 4 by A."),
+        (replace(SECOND, rule=Rule("mean_rank", 2)), "Rank 2 of 4 by mean rank of 2."),
+        (replace(SECOND, rule=Rule("primary", 0)), "Rank 2 of 4 by the primary metric."),
+        (replace(SECOND, level=2), "Rank 2 of 4, level with 1 other by A."),
+        (replace(SECOND, level=3), "Rank 2 of 4, level with 2 others by A."),
+        (replace(SECOND, ahead=1), "Rank 2 of 4 by A: significantly behind 1."),
+        (replace(SECOND, behind=1, tied=2, names=("gable", "hip")), "Rank 2 of 4 by A: significantly ahead of 1, tied with gable and hip."),
+        (replace(SECOND, tied=1), "Rank 2 of 4 by A: tied with 1 other."),
+        (replace(SECOND, tied=4, names=("a", "b", "c", "d")), "Rank 2 of 4 by A: tied with 4 others."),
+    ],
+)
+def test_a_rank_names_the_entries_it_is_tied_with_where_they_are_few_and_known(record, words):
+    assert rank(record).text == words
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        (None, ""),
+        (Unranked(NoRank.BASELINE), "It is a baseline: baselines are shown among the entries and hold no rank."),
+        (Unranked(NoRank.LATE), UNRANKED[Reason.LATE]),
+        (Unranked(NoRank.OFF, state="hidden"), "It is hidden: it holds no rank, and the public does not see this."),
+        (Unranked(NoRank.NO_ORDER, note="no metric takes part"), "There is no overall rank here: no metric takes part."),
+        (Unranked(NoRank.NOT_PASSED, note="Its acceptance test is not done."), "Its acceptance test is not done."),
+        (Unranked(NoRank.LACKS, titles=("A", "B")), "It has no value in A and B."),
+        (Unranked(NoRank.LACKS), "It has no value in a metric that decides the order."),
+    ],
+)
+def test_an_entry_without_a_rank_has_one_reason(record, words):
+    assert unranked(record) == words
+
+
+def test_every_reason_for_no_rank_is_worded():
+    every = [unranked(Unranked(reason, state="hidden", note=f"{reason}", titles=(reason,))) for reason in NoRank]
+    assert all(every) and len(set(every)) == len(NoRank)
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        (FIRST, "People put it first: it wins 80 % of its comparisons [74, 85]."),
+        (replace(FIRST, open=("hip",)), "People put it first: it wins 80 % of its comparisons [74, 85]; hip may be first too."),
+        (
+            replace(FIRST, open=("hip",), tested=False),
+            "People put it first: it wins 80 % of its comparisons [74, 85]; it is tied with hip.",
+        ),
+        (
+            replace(FIRST, open=tuple("abcd"), others=9),
+            "People put it first: it wins 80 % of its comparisons [74, 85]; 4 of 9 others may be first too.",
+        ),
+        (
+            replace(FIRST, open=tuple("abcd"), others=4),
+            "People put it first: it wins 80 % of its comparisons [74, 85]; all 4 others may be first too.",
+        ),
+        (replace(FIRST, firsts=("hip",)), "People put it first, level with hip: it wins 80 % of its comparisons [74, 85]."),
+        (
+            replace(FIRST, among_ranked=True),
+            "People put it first of those that hold a rank: it wins 80 % of its comparisons [74, 85].",
+        ),
+        (THIRD, "People put it 2–3 of 4: it wins 80 % of its comparisons [74, 85], tied with their first, ridge."),
+        (replace(THIRD, tied=False), "People put it 2–3 of 4: it wins 80 % of its comparisons [74, 85], behind their first, ridge."),
+        (replace(THIRD, tied=None), "People put it 2–3 of 4: it wins 80 % of its comparisons [74, 85]."),
+        (replace(FIRST, place=None, is_first=False), "People judged it: it wins 80 % of its comparisons [74, 85]."),
+        (
+            replace(FIRST, value=4.256, low=4.1, high=4.4, basis=Basis(of="ratings", n=90, raters=9)),
+            "People put it first: 4.26 of 5 on average [4.10, 4.40].",
+        ),
+    ],
+)
+def test_a_place_with_people_has_its_figure_its_interval_and_the_entries_it_is_tied_with(record, words):
+    said = people(record)
+    assert said.text == words
+    assert said.parts[0].tone is (Tone.PERSON if record.is_first else Tone.NAME)
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        (FIRST, "310 votes of it, 2,880 votes by 12 raters in all"),
+        (replace(FIRST, n=0), "2,880 votes by 12 raters"),
+        (
+            replace(FIRST, counts=(6, 6, "house")),
+            "310 votes of it, 2,880 votes by 12 raters in all; few raters and houses: rough intervals",
+        ),
+    ],
+)
+def test_a_place_with_people_says_the_answers_it_is_of(record, words):
+    assert people_basis(record) == words
+
+
+def test_a_summary_reads_as_one_text():
+    found = EntrySummary(SECOND, None, FIRST, Extremes(1, ("A",), 4, ("B", "C")))
+    assert extremes(found) == "Strongest: A (1st). Weakest: B and C (4th)."
+    assert brief(found) == f"{rank(SECOND)} {people(FIRST)} {extremes(found)}"
+    alone = EntrySummary(None, Unranked(NoRank.BASELINE), None, None)
+    assert brief(alone) == unranked(alone.unranked) and extremes(alone) == ""
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        (None, ""),
+        (FromFirst(), ""),
+        (FromFirst(tied=("ridge", "hip")), "tied with ridge and hip"),
+        (FromFirst(tied=("ridge", "hip", "shed")), "tied with ridge and 2 others"),
+        (FromFirst(-0.1, True), "−0.1 to the first, tied"),
+        (FromFirst(0.25), "+0.25 to the first"),
+    ],
+)
+def test_a_value_says_its_difference_from_the_first(record, words):
+    assert strip_note(column_of("a", [0.5]), record) == words
