@@ -44,8 +44,8 @@ def ranking(raw):
         "challenge": renamed(raw["challenge"], CHALLENGE_NAMES),
         "metrics": [_column(one) for one in raw["metrics"]],
     }
-    if "resampled" not in raw:
-        found |= {"resampled": noun, "n_resampled": raw["n_items"], "inner": "" if noun == "item" else "item"}
+    names = {"resampled": noun, "n_resampled": raw["n_items"], "inner": "" if noun == "item" else "item"}
+    found |= {name: each for name, each in names.items() if name not in raw}
     found["people"] = people(raw["people"]) if raw.get("people") else None
     return found
 

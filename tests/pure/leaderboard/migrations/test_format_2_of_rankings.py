@@ -66,6 +66,7 @@ def test_rankings_before_there_were_groups_are_over_their_items():
     old = Board.model_validate(FORMAT_2.ranking(kept))
     assert (old.uncertainty, old.imported, old.people) == (1, None, None)
     assert (old.n_resampled, old.resampled, old.inner) == (old.n_items, "item", "")
+    assert Board.model_validate(FORMAT_2.ranking(kept | {"resampled": "scene", "n_resampled": 2})).inner == "item"
     assert old.metrics[0].pair_p(0, 1) is None and old.metrics[0].bounds == (None, None) and old.redacted({1}).metrics[0].loose == []
 
 

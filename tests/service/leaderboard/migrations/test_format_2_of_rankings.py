@@ -11,6 +11,7 @@ import pytest
 from django.apps import apps
 from django.urls import reverse
 
+from leaderboard.boards import snapshots
 from leaderboard.models import EarlierForm, Snapshot, read_board
 from tests.support.leaderboard.earlier_forms import as_before
 
@@ -27,7 +28,7 @@ def kept(phase, scored) -> tuple[Snapshot, str, bytes]:
     """A ranking as it was stored before, migrated: its row, its digest of before and its bytes of before."""
     scored(method_name="ridge-net")
     scored(0.2, method_name="other-method")
-    row = Snapshot.make(phase, Snapshot.Audience.PUBLIC)
+    row = snapshots.make(phase, Snapshot.Audience.PUBLIC)
     today = zlib.decompress(bytes(row.payload))
     before = json.dumps(as_before(json.loads(today)), separators=(",", ":")).encode()
     digest = hashlib.sha256(f"{phase.pk}\n".encode() + before).hexdigest()
