@@ -19,7 +19,7 @@ from typing import Any
 
 from leaderboard.stats.states import State
 from leaderboard.wording.digits import Bounds, rounded
-from submissions.formats.formulas import plain_text
+from submissions.formats.formulas import BYTE_ORDER_MARK, plain_text
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
@@ -153,6 +153,7 @@ def to_csv(table: Table) -> str:
     agreement = [[value if isinstance(value, str) else _number(value) for _, value in _people_cells(column)] for column in table.columns]
     address = plain_text(table.caption.address)
     out = io.StringIO()
+    out.write(BYTE_ORDER_MARK)
     writer = csv.writer(out, lineterminator="\r\n")  # which writes a float in full, and nothing for None
     writer.writerow([plain_text(name) for name in [*head, "snapshot"]])
     for row in table.rows:

@@ -154,6 +154,7 @@ class OpinionsDef:
     raters: int | None = None
     left_out: tuple[str, ...] = ()
     note: str = ""
+    scale: tuple[float, float] = (1.0, 5.0)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -161,7 +162,8 @@ class OpinionsDef:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> OpinionsDef:
         criteria = tuple(OpinionColumn(**one) for one in data["criteria"])
-        return cls(data["title"], data["question"], criteria, data["raters"], tuple(data["left_out"]), data["note"])
+        low, high = data.get("scale", (1.0, 5.0))  # files of versions before had no other
+        return cls(data["title"], data["question"], criteria, data["raters"], tuple(data["left_out"]), data["note"], (low, high))
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from leaderboard.bundle.folder import Folder, name_fault
 from leaderboard.evidence import by_hand, store
 from leaderboard.evidence import manifest as manifests
 from leaderboard.evidence.raw import EvidenceError
+from leaderboard.stats.mos_table import USUAL, scale_of
 from submissions.formats.decimals import SeparatedNumber, hint
 
 BETTER = {"higher": True, "lower": False}
@@ -78,6 +79,12 @@ def parse(reader: Reader | None, folder: Folder) -> ResultsDef | None:
             entry.close()
         if not criteria:
             of_people.fault("criteria", "expected at least one criterion, with the column of its means")
+        scale = USUAL
+        if ends := [text for _, text in of_people.texts("scale")]:
+            try:
+                scale = scale_of(":".join(ends))
+            except ValueError:
+                of_people.fault("scale", "expected the two ends of the scale, such as [0, 10]")
         names = [column.criterion for column in criteria]
         for n, name in enumerate(names):
             if name in names[:n]:
@@ -89,6 +96,7 @@ def parse(reader: Reader | None, folder: Folder) -> ResultsDef | None:
             raters=of_people.integer("raters", None, 1, 1_000_000),
             left_out=tuple(text for _, text in of_people.texts("left_out")),
             note=of_people.text("note", "", most=240) or "",
+            scale=scale,
         )
         of_people.close()
     reader.close()
@@ -186,7 +194,7 @@ def _column(reader: Reader) -> ResultColumn:
 def published(text: str, layout: Layout, opinions: OpinionsDef) -> dict[str, dict[str, tuple[float | None, ...]]]:
     """Published scores by criterion and method: the mean, the ends of its interval and its number of scores, None for an empty cell.
 
-    Raises `ResultsError` for what is no number, and for a mean outside 1 to 5.
+    Raises `ResultsError` for what is no number, and for a mean outside the scale.
     """
     by_criterion: dict[str, dict[str, tuple[float | None, ...]]] = {column.criterion: {} for column in opinions.criteria}
     problems: list[str] = []
@@ -202,8 +210,9 @@ def published(text: str, layout: Layout, opinions: OpinionsDef) -> dict[str, dic
             except ValueError:
                 problems.append(f"line {number}: what stands for {column.criterion} must be numbers, or empty.")
                 continue
-            if values[0] is not None and not 1 <= values[0] <= 5:
-                problems.append(f"line {number}: {column.column} is {line[column.column]!r}; a mean opinion lies from 1 to 5.")
+            low, high = opinions.scale
+            if values[0] is not None and not low <= values[0] <= high:
+                problems.append(f"line {number}: {column.column} is {line[column.column]!r}; a mean opinion lies from {low:g} to {high:g}.")
             by_criterion[column.criterion][" ".join(line[layout.method].split())] = values
     if problems or separated:
         raise ResultsError([*hint(separated), *problems])
@@ -241,6 +250,7 @@ def written(results: ResultsDef, folder: Path, prefix: str) -> dict[str, object]
     ]
     if (of_people := results.opinions) is not None:
         opinions: dict[str, object] = {"title": of_people.title, "question": of_people.question}
+        opinions |= {"scale": list(of_people.scale)} if of_people.scale != USUAL else {}
         opinions |= {"raters": of_people.raters} if of_people.raters is not None else {}
         opinions["criteria"] = [{name: value for name, value in asdict(one).items() if value} for one in of_people.criteria]
         opinions |= {"left_out": list(of_people.left_out)} if of_people.left_out else {}

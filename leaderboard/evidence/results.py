@@ -47,5 +47,5 @@ def _results(folder: Path, stamp: int, metric: str, criterion: str) -> list[Resu
 
 
 def _rows(path: Path) -> list[Mapping[str, str]]:
-    with path.open(newline="", encoding="utf-8") as stream:
+    with path.open(newline="", encoding="utf-8-sig") as stream:
         return list(csv.DictReader(stream))

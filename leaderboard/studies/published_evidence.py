@@ -36,6 +36,8 @@ def follow(phase: Phase, actor: User | None) -> Study | None:
         "question": opinions.question,
         "source": phase.results_source,
         "kind": Study.Kind.OPINIONS,
+        "lowest_score": opinions.scale[0],
+        "highest_score": opinions.scale[1],
         "state": Study.State.CLOSED,
         "is_public": True,
         "revision": table.version,
@@ -69,4 +71,4 @@ def means_of(study: Study, criterion: str) -> tuple[Means, str]:
     names = tuple(name for name in rows if rows[name][0] is not None)
     columns = np.array([[math.nan if value is None else value for value in rows[name]] for name in names], dtype=np.float64)
     mean, low, high, n = columns.reshape(-1, 4).T
-    return Means(names, mean, low, high, n, opinions.raters), opinions.note
+    return Means(names, mean, low, high, n, opinions.raters, opinions.scale), opinions.note

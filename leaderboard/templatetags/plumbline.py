@@ -6,7 +6,7 @@ How a number is drawn: `{% figure f %}`, `{% interval f %}`, `{% agreement f ano
 `{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{% day at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
 `{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`, `{{ value|value }}`, `{{ cell|spread }}`, `{{ names|sentence_list }}`,
 `{{ param.source|source_words }}`, `{% entry_state it.state %}`, `{% entry_sentence it.state %}`, `{% install_command "score" %}`,
-`{% chart figure name %}`, `{{ text|code_words }}`, `{% minimum "RATERS_FOR_FIGURE" %}`.
+`{% chart chart name %}`, `{{ text|code_words }}`, `{% minimum "RATERS_FOR_FIGURE" %}`.
 `{{ found.basis|basis }}`, `{{ found.basis|answers }}`, `{{ line.place|place }}`: what figures of people are of, and places with people.
 """
 
@@ -16,12 +16,13 @@ import json
 import zoneinfo
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import template
 from django.conf import settings
 from django.template import Context
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join, json_script
 from django.utils.safestring import SafeString, mark_safe
 
@@ -29,7 +30,8 @@ from evaluation.metrics.spec import Source
 from evaluation.models import MetricProgram
 from leaderboard import wheel
 from leaderboard.boards.rows import Cell
-from leaderboard.charts import drawing
+from leaderboard.charts import plotly, svg
+from leaderboard.records.chart import Chart
 from leaderboard.records.people import Basis
 from leaderboard.stats import minimums
 from leaderboard.stats.crossed import Ends, Figure
@@ -44,6 +46,10 @@ from submissions.entry_states import EntryState, Reader, State
 from submissions.markdown import laid_out
 from submissions.moments import in_words
 from submissions.wording import label, sentence, tone
+
+if TYPE_CHECKING:
+    from leaderboard.views.home import Card
+    from submissions.models import Challenge
 
 register = template.Library()
 IN_SCRIPT = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}  # what could end a script or a line of it
@@ -228,11 +234,10 @@ def entry_sentence(state: EntryState) -> str:
 
 
 @register.simple_tag
-def chart(figure: Mapping[str, Any], name: str) -> SafeString:
-    """A figure (`charts.boards.Figure.to_dict()`) as SVG, and what the interactive chart is drawn from: a script of JSON with the id
-    `figure-NAME`."""
-    drawn = mark_safe(drawing.draw(figure, name))  # noqa: S308 - words are escaped there
-    return drawn + json_script({"data": figure["data"], "layout": figure["layout"]}, f"figure-{name}")
+def chart(described: Chart, name: str) -> SafeString:
+    """A chart as SVG, and what the interactive one is drawn from: a script of JSON with the id `figure-NAME`."""
+    drawn = mark_safe(svg.draw(described, name))  # noqa: S308 - words are escaped there
+    return drawn + json_script(plotly.figure(described), f"figure-{name}")
 
 
 @register.simple_tag(takes_context=True)
@@ -242,6 +247,16 @@ def install_command(context: template.Context, extra: str = "") -> str:
     found = wheel.address(request.build_absolute_uri("/") if request else "")
     named = f'"plumbline[{extra}] @ {found}"' if extra else found
     return f"python -m pip install {named}" if found else ""
+
+
+@register.simple_tag(takes_context=True)
+def card_of(context: template.Context, challenge: Challenge) -> Card | None:
+    """The challenge's card for its viewer: the newest public ranking of its main phase, and what is pictured."""
+    from leaderboard.views import home  # pages load these tags
+
+    request = context["request"]
+    found = home.visible(request.user).filter(pk=challenge.pk)
+    return next(iter(home.cards(request, found, timezone.now())), None)
 
 
 @register.simple_tag(takes_context=True)

@@ -133,13 +133,13 @@ def is_flat(points: np.ndarray) -> bool:
     return bool(np.ptp(points[:, 2]) <= 1e-9 * max(1.0, float(np.ptp(points))))
 
 
-def seen(points: np.ndarray, from_above: bool) -> np.ndarray:
-    """float64[N, 2]: to the right and up, in the models' unit, of points float64[N, 3]."""
+def seen(points: np.ndarray, from_above: bool, turn: float = TURN) -> np.ndarray:
+    """float64[N, 2]: to the right and up, in the models' unit, of points float64[N, 3] seen from `turn`."""
     if from_above:
         return points[:, :2]
     x, y, z = points.T
-    right = x * math.cos(TURN) - y * math.sin(TURN)
-    away = x * math.sin(TURN) + y * math.cos(TURN)
+    right = x * math.cos(turn) - y * math.sin(turn)
+    away = x * math.sin(turn) + y * math.cos(turn)
     return np.column_stack([right, z * math.cos(RISE) + away * math.sin(RISE)])
 
 

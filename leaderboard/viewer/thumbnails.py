@@ -8,6 +8,7 @@ that is gone is made again when it is asked for. The colours hold on a light pag
 from __future__ import annotations
 
 import io
+import math
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-VERSION = 2  # of the drawing
+VERSION = 3  # of the drawing
+TURN = math.radians(-30)  # from where the 3D view opens: a three-quarter view of most models
 WIDTH, HEIGHT = 144, 96  # px of a small picture, twice as many as on the page
 LARGE = 4  # times as wide and high
 FINER = 3  # how much finer lines are drawn first
@@ -102,7 +104,7 @@ def mesh(item: Any, times: int = 1) -> Image:
     import numpy as np
     from PIL import Image, ImageFilter
 
-    from leaderboard.viewer.svg import RISE, TURN
+    from leaderboard.viewer.svg import RISE
 
     pixels = np.zeros((HEIGHT * times, WIDTH * times, 4), dtype=np.uint8)
     corners = item.vertices[item.faces] if len(item.faces) else np.zeros((0, 3, 3))
@@ -154,11 +156,11 @@ def _placed(vertices: Any, scale: int, points: Any = None) -> Any:
     from leaderboard.viewer import svg
 
     flat = svg.is_flat(vertices)
-    frame = svg.seen(vertices, flat)
+    frame = svg.seen(vertices, flat, TURN)
     low, span = frame.min(axis=0), np.ptp(frame, axis=0)
     room = np.array([WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN]) * scale
     fit = float(np.min(room / np.maximum(span, 1e-9)))
-    at = (svg.seen(vertices if points is None else points, flat) - low) * fit
+    at = (svg.seen(vertices if points is None else points, flat, TURN) - low) * fit
     at += (np.array([WIDTH, HEIGHT]) * scale - fit * span) / 2
     at[:, 1] = HEIGHT * scale - at[:, 1]
     return at

@@ -30,6 +30,7 @@ from leaderboard.lookup import audience_of, not_shown_yet, page_number, page_num
 from leaderboard.models import Snapshot
 from leaderboard.models.snapshot import read_shown
 from leaderboard.records.board import PEOPLE, MetricColumn
+from leaderboard.records.study import HIDDEN_NAME
 from leaderboard.service.page_cache import kept
 from leaderboard.service.responses import attachment
 from leaderboard.stats.crossed import Figure
@@ -90,6 +91,7 @@ class BoardColumn:
     tests: str
     people: people_words.Head | None
     statement: str
+    about: str  # what it measures, in a sentence; empty for metrics of organizers
 
     @property
     def clean_range(self) -> tuple[float, float] | None:
@@ -165,7 +167,8 @@ def snapshot(request: HttpRequest, challenge: str, phase: str, digest: str) -> H
         return redirect("snapshot", challenge, phase, ranking.digest)
     current = Snapshot.current(place.phase, ranking.audience)
     context = place.context("board") | table_context(request, place, ranking)
-    context |= {"is_current": current is not None and current.pk == ranking.pk, "cite": citation(place, ranking)}
+    n_unnamed = sum(entry.name == HIDDEN_NAME for entry in ranking.board.entries)
+    context |= {"is_current": current is not None and current.pk == ranking.pk, "cite": citation(place, ranking), "n_unnamed": n_unnamed}
     people = ranking.board.people
     context["withdrawn"] = people_words.withdrawn(ranking.withdrawn, people is not None and people.kind == "opinions")
     context["outdated"] = sentences(ranking.batch.outdated())
@@ -244,6 +247,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "ranking": board,
         "rows": rows,
         "rule": rule_words(board.rule),
+        "n_folded_of_rule": sum(metric.slug in board.overall.metrics for metric in rows.folded) if board.overall.rule != "primary" else 0,
         "foot": certainty.foot(board, rows.standing),
         "made_before": certainty.before(board),
         "leads": certainty.leads(board, rows.standing),
@@ -262,9 +266,11 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
                 evidence_url(place, metric) if metric.key else "",
                 metric_evidence.shipped_words(metric.fingerprint),
                 people_words.head(people.found, line) if people and (line := people.line(metric.slug)) else None,
-                weights.statement(registry.REGISTRY[metric.key], metric.params) if metric.key in registry.REGISTRY else "",
+                weights.statement(spec, metric.params) if spec else "",
+                f"{spec.doc.partition('. ')[0].removesuffix('.')}." if spec else "",
             )
             for metric in rows.visible_metrics
+            for spec in [registry.find(metric.key)]
         ],
         "lines": lines,
         "popovers": popovers,

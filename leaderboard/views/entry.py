@@ -61,7 +61,11 @@ DIAGNOSES = {  # by what `submissions.formats.fit.diagnosis` says
         "It is in another place",
         "Most of its {items} lie apart from the reference: an offset, as of local instead of projected coordinates.",
     ),
-    "fits": ("Size, axes and place fit", "In size, axes and place most of its {items} are where the reference is."),
+    "fits": (
+        "No unit, axis or offset error found",
+        "We compared the box around each of its {items} with the reference's. For most of them size, order of axes and place agree. "
+        "This says nothing of how good the shapes are.",
+    ),
 }
 
 

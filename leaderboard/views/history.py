@@ -8,7 +8,7 @@ from django.shortcuts import render
 from leaderboard.boards import history
 from leaderboard.lookup import audience_of, not_shown_yet
 from leaderboard.models import Snapshot, read_board
-from leaderboard.records.history import Step
+from leaderboard.records.history import PeopleChanged, Step
 from leaderboard.service.page_cache import PARTS
 from leaderboard.wording import history as words
 from submissions.lookup import PhasePlace, phase_place
@@ -27,7 +27,7 @@ def board_history(request: HttpRequest, challenge: str, phase: str) -> HttpRespo
     audience = audience_of(place.viewer)
     is_brief = request.GET.get("part") == "lately"
     kept = Snapshot.objects.filter(phase=place.phase, audience=audience).defer("payload").order_by("-revision", "-pk")
-    rows = list(kept[: 2 * LATELY if is_brief else MAX_RANKINGS])
+    rows = list(kept[: 4 * LATELY if is_brief else MAX_RANKINGS])
     hidden = hidden_from(place.viewer, place.phase)
     studies = frozenset(place.phase.studies.shown_to(place.viewer.organizes).values_list("pk", flat=True))
     key = ("history", tuple((row.pk, row.digest) for row in rows), hidden, studies, place.phase.board_revision)
@@ -53,4 +53,14 @@ def _computed(
     kept_off = entries.kept_off(place.phase, place.now).values_list("pk", "kept_off_since")
     left = {pk: (at, WITHDRAWN) for pk, at in withdrawn}
     left |= {pk: (at, KEPT_OFF) for pk, at in kept_off}
+    moments = _by_day(moments)
     return history.steps(moments, left), history.chart(moments)
+
+
+def _by_day(moments: list[history.Moment]) -> list[history.Moment]:
+    """The rankings without those that only brought answers of people and were followed by another such ranking on the same day: while a
+    study runs, a day is one step."""
+    answers_alone = [all(isinstance(change, PeopleChanged) for change in step.changes) for step in reversed(history.steps(moments))]
+    pairs = zip(moments, moments[1:], answers_alone, answers_alone[1:], strict=False)
+    folded = {one.digest for one, after, own, next_one in pairs if own and next_one and one.at.date() == after.at.date()}
+    return [one for one in moments if one.digest not in folded]

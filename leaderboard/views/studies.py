@@ -6,22 +6,25 @@ import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from django.db.models import F, Value
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
 from evaluation.models.batch import sentences
 from leaderboard.boards.people import lines_of, spread
 from leaderboard.charts import studies as study_charts
 from leaderboard.evidence.shown import leading
-from leaderboard.lookup import current_ranking, not_shown_yet, shown_board, study_of
+from leaderboard.lookup import current_ranking, not_shown_yet, page_numbers, page_of, shown_board, study_of
 from leaderboard.models import Rater, Study, StudyAnalysis, StudyLook
 from leaderboard.records.agreement import Line
 from leaderboard.records.board import Board
+from leaderboard.records.chart import Chart
 from leaderboard.records.study import HIDDEN_NAME, Summary
 from leaderboard.service.responses import attachment
 from leaderboard.stats import mos_table as rating
@@ -46,12 +49,13 @@ from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.ranks import ordinal, span
 from leaderboard.wording.reasons import sentence, told
 from leaderboard.wording.statement import Statement
-from submissions.formats.formulas import neutral_row
+from submissions.formats.formulas import BYTE_ORDER_MARK, neutral_row
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
-from submissions.visibility import hidden_from, through, visible_to
+from submissions.visibility import board_is_out, hidden_from, hidden_ids, through, visible_challenges, visible_to
 
 MAX_CONTRADICTIONS = 30
+PER_PAGE = 20
 
 
 @dataclass
@@ -147,24 +151,44 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     place = phase_place(request.user, challenge, phase)
     if not place.sees_board:
         return not_shown_yet(request, place, "people")
-    rows, hidden_ids = [], hidden_from(place.viewer, place.phase)
-    for study in seen(place):
-        summary, brief = study.main_summary(hidden_ids), None
-        if summary is not None:
-            between = summary.another
-            noun = partial(getattr, study, "noun")  # which few sentences name
-            missing = sentence(summary.reason, noun) or words.two_raters(summary, noun)
-            first = words.opening(summary, noun)
-            basis = "" if summary.of == "means" else basis_words(summary.basis)
-            brief = StudyBrief(basis, summary.counted, summary.n_people, between, missing, first)
-        if (answer_set := answer_sets.of_study(study)) is not None and answer_set.record is not None:
-            set_ = leading(answer_set.record)
-            if set_ is not None:
-                claim = (set_.claim or [""])[0]
-                brief = StudyBrief(set_.people, set_.criterion.answers, set_.criterion.raters, None, "", Statement.of(claim))
-        rows.append({"study": study, "found": brief, "is_set": answer_set is not None})
+    hidden = hidden_from(place.viewer, place.phase)
+    rows = [_listed(study, hidden) for study in seen(place)]
     asking = Study.objects.filter(phase=place.phase).asking_everybody()
     return render(request, "leaderboard/studies.html", place.context("people") | {"rows": rows, "asking": asking})
+
+
+def every_study(request: HttpRequest) -> HttpResponse:
+    """The studies of all challenges that are shown to everybody, the newest first and simulated ones last; and those that ask everybody."""
+    now = timezone.now()
+    phases = Phase.objects.filter(challenge__in=visible_challenges(request.user)).select_related("challenge", "parent")
+    out = [phase.pk for phase in phases if board_is_out(phase, now)]
+    shown = Study.objects.filter(phase__in=out).shown().select_related("phase__challenge").prefetch_related("analyses", "entries")
+    page = page_of(request, shown.order_by("made_up", "-created_at", "-pk"), PER_PAGE)
+    context = {
+        "rows": [_listed(study, hidden_ids(study.phase, now)) for study in page.object_list],
+        "asking": Study.objects.filter(phase__in=out).select_related("phase__challenge").asking_everybody(now),
+        "pages": page_numbers(page.number, page.paginator.num_pages),
+        "page": page.number,
+    }
+    return render(request, "leaderboard/every_study.html", context)
+
+
+def _listed(study: Study, hidden: frozenset[int]) -> dict[str, Any]:
+    """The row of a study in a list of studies."""
+    summary, brief = study.main_summary(hidden), None
+    if summary is not None:
+        between = summary.another
+        noun = partial(getattr, study, "noun")  # which few sentences name
+        missing = sentence(summary.reason, noun) or words.two_raters(summary, noun)
+        first = words.opening(summary, noun)
+        basis = "" if summary.of == "means" else basis_words(summary.basis)
+        brief = StudyBrief(basis, summary.counted, summary.n_people, between, missing, first)
+    if (answer_set := answer_sets.of_study(study)) is not None and answer_set.record is not None:
+        set_ = leading(answer_set.record)
+        if set_ is not None:
+            claim = (set_.claim or [""])[0]
+            brief = StudyBrief(set_.people, set_.criterion.answers, set_.criterion.raters, None, "", Statement.of(claim))
+    return {"study": study, "found": brief, "is_set": answer_set is not None}
 
 
 def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
@@ -284,9 +308,8 @@ def study_judges(request: HttpRequest, challenge: str, phase: str, slug: str) ->
 def csv_response(table: Iterable[list[str]], name: str) -> StreamingHttpResponse:
     """Rows as a file that is sent as they come."""
     writer = csv.writer(Echo())
-    return attachment(
-        StreamingHttpResponse((writer.writerow(neutral_row(row)) for row in table), content_type="text/csv; charset=utf-8"), name
-    )
+    lines = (writer.writerow(neutral_row(row)) for row in table)
+    return attachment(StreamingHttpResponse(chain([BYTE_ORDER_MARK], lines), content_type="text/csv; charset=utf-8"), name)
 
 
 def seen(place: PhasePlace) -> list[Study]:
@@ -364,7 +387,7 @@ def _analysis_context(
             a, b = pages.get(one.first), pages.get(one.second)  # mere labels have no page, and no comparison side by side
             turned.append(TurnedRow(one, line.title, f"{compare}?a={a.id}&b={b.id}" if a is not None and b is not None else ""))
     enough_rows = words.enough_rows(summary, noun)
-    by_resource = {curve.resource: study_charts.adequacy(curve, noun=noun).to_dict() for curve in summary.adequacy}
+    by_resource = {curve.resource: study_charts.adequacy(curve, noun=noun) for curve in summary.adequacy}
     first_curve = by_resource.pop("comparisons", None)
     turned.sort(key=lambda row: row.one.p_holm or 0.0)
     # Withheld ones share a name, and were judged all the same.
@@ -431,7 +454,7 @@ def _analysis_context(
     }
 
 
-def _scatter(summary: Summary, metric: Metric, titles: dict[str, str]) -> dict[str, Any] | None:
+def _scatter(summary: Summary, metric: Metric, titles: dict[str, str]) -> Chart | None:
     """A metric's values over opinion scores, entry by entry."""
     if metric.values is None:
         return None
@@ -445,7 +468,7 @@ def _scatter(summary: Summary, metric: Metric, titles: dict[str, str]) -> dict[s
     ]
     if len(points) < 2:
         return None
-    return study_charts.scatter(titles.get(metric.key, metric.title), metric.higher_is_better, points, summary.scale).to_dict()
+    return study_charts.scatter(titles.get(metric.key, metric.title), metric.higher_is_better, points, summary.scale)
 
 
 def titled(study: Study, criteria: Iterable[str]) -> list[tuple[str, str]]:
@@ -460,7 +483,7 @@ def metric_titles(phase: Phase) -> dict[str, str]:
     return {metric["slug"]: metric["title"] for metric in batch.metrics} if batch else {}
 
 
-def _agreement_map(summary: Summary, titles: dict[str, str]) -> dict[str, Any] | None:
+def _agreement_map(summary: Summary, titles: dict[str, str]) -> Chart | None:
     """The heat map: people in the order in which a tree joins them, then the metrics by how far they agree with people. None below the
     smallest numbers of people and items."""
     agreement = summary.agreement
@@ -479,4 +502,4 @@ def _agreement_map(summary: Summary, titles: dict[str, str]) -> dict[str, Any] |
     names = [number[name] if kind == "person" else titles.get(name, name) for name, kind in kinds]
     some = [f"{n} {word}{'s' if n > 1 else ''}" for n, word in ((len(people), "rater"), (len(metrics), "metric")) if n]
     borders = [len(people)] if people and metrics else []
-    return study_charts.agreement_map(names, agreement.all, agreement.common, people + metrics, borders, " and ".join(some)).to_dict()
+    return study_charts.agreement_map(names, agreement.all, agreement.common, people + metrics, borders, " and ".join(some))

@@ -95,6 +95,7 @@ urlpatterns = [
     page(f"{PHASE}/people/<slug:slug>/analysis.json", studies.study_json, "study_json"),
     page(f"{PHASE}/people/<slug:slug>/votes.csv", studies.study_votes, "study_votes"),
     page(f"{PHASE}/people/<slug:slug>/judges.csv", studies.study_judges, "study_judges"),
+    page("studies/", long(studies.every_study), "every_study"),
     page("trials/<int:pk>/", trial.trial, "trial"),
     page("trials/<int:pk>/pictures/<int:scene>/<slug:damage>.webp", trial.trial_picture, "trial_picture"),
     page(f"{PHASE}/starter-kit.zip", downloads.starter_kit, "starter_kit"),

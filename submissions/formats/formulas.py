@@ -1,9 +1,10 @@
-"""Texts that a spreadsheet would take for a formula, made plain in every table that people download. PURE."""
+"""Tables that people download and open in a spreadsheet: their first character, and no text that is taken for a formula. PURE."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+BYTE_ORDER_MARK = "\ufeff"  # first in a CSV file; without it Excel reads UTF-8 in the encoding of the country
 STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 

@@ -227,7 +227,7 @@ class Command(BaseCommand):
             known = ", ".join(Study.objects.filter(phase=phase).values_list("slug", flat=True)) or "none"
             raise CommandError(f"There is no study {options['slug']!r} in {options['phase']}; there are: {known}.")
         if options["labels"]:
-            with options["labels"].open("w", newline="", encoding="utf-8") as stream:
+            with options["labels"].open("w", newline="", encoding="utf-8-sig") as stream:
                 csv.writer(stream).writerows(map(neutral_row, labels.write(study.labels())))
         if options["folder"]:
             if options["judges"]:
@@ -244,13 +244,13 @@ class Command(BaseCommand):
             return
         if options["judges"]:
             runs = runs_of(study)
-            with options["file"].open("w", newline="", encoding="utf-8") as stream:
+            with options["file"].open("w", newline="", encoding="utf-8-sig") as stream:
                 csv.writer(stream).writerows(map(neutral_row, table(runs)))
             self.stdout.write(f"{sum(run.n_answered for run in runs):,} comparisons by judge models are in {options['file']}.")
             return
         opinions = study.kind == Study.Kind.OPINIONS
         n = 0  # lines below the head
-        with options["file"].open("w", newline="", encoding="utf-8") as stream:
+        with options["file"].open("w", newline="", encoding="utf-8-sig") as stream:
             writer = csv.writer(stream)
             for n, line in enumerate(rating.write(study.ratings()) if opinions else voting.write(study.votes())):  # noqa: B007
                 writer.writerow(neutral_row(line))

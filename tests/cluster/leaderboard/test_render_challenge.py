@@ -128,7 +128,7 @@ def assert_items_are_addressed_with_their_scene(client, submission, phase):
     found = client.get(f"/api/v1/submissions/{submission.pk}/items?metric=psnr").json()["items"]
     assert [(row["item"], row["group"]) for row in found][::4] == [("garden/000", "garden"), ("kitchen/001", "kitchen")]
     snapshot = Snapshot.current(phase, "public")
-    table = client.get(reverse("snapshot_export", args=["novel-views", "one", snapshot.digest, "csv"])).content.decode()
+    table = client.get(reverse("snapshot_export", args=["novel-views", "one", snapshot.digest, "csv"])).content.decode("utf-8-sig")
     assert "fine" in next(row for row in csv.reader(io.StringIO(table)) if "fine" in row)
 
 

@@ -449,7 +449,10 @@ def test_two_hidden_references_with_one_diagnosis_give_identical_pages(challenge
 class TestDiagnosis:
     def test_a_good_entry_is_told_what_was_compared(self, people, scored):
         entry = scored(scale=0.05)
-        assert "Size, axes and place fit" in page_of(entry, people.owner) and Evaluation.objects.get(submission=entry).diagnosis == "fits"
+        assert (
+            "No unit, axis or offset error found" in page_of(entry, people.owner)
+            and Evaluation.objects.get(submission=entry).diagnosis == "fits"
+        )
 
     def test_it_goes_with_the_values_per_item(self, phase, people, scored):
         entry = scored(items=scaled(gables(), 1000))

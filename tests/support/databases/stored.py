@@ -188,7 +188,9 @@ def _board(phase: Any) -> dict[str, Any]:
         data = zlib.decompress(bytes(snapshot.payload))
         kept[snapshot.digest] = {"audience": snapshot.audience, "computed": hashlib.sha256(f"{phase.pk}\n".encode() + data).hexdigest()}
         if snapshot.audience == "public":
-            exports = {kind: anybody.get(f"{address}snapshots/{snapshot.digest}.{kind}").content.decode() for kind in ("csv", "json")}
+            exports = {
+                kind: anybody.get(f"{address}snapshots/{snapshot.digest}.{kind}").content.decode("utf-8-sig") for kind in ("csv", "json")
+            }
             kept[snapshot.digest] |= {"csv": list(csv.DictReader(exports["csv"].splitlines())), "json": json.loads(exports["json"])}
             shown += [snapshot.digest] if snapshot.digest in page else []
     again = {audience: json.loads(build.build(phase, audience).to_json()) for audience in ("public", "organizers")}
@@ -204,7 +206,7 @@ def _votes(study: Any) -> dict[str, Any]:
         for who, options in (("people", []), ("judges", ["--judges"])):
             path = Path(folder) / f"{who}.csv"
             call_command("study", "export", _name(study.phase), study.slug, str(path), *options, stdout=sys.stderr)
-            with path.open(newline="") as stream:
+            with path.open(newline="", encoding="utf-8-sig") as stream:
                 head, *rows = csv.reader(stream)
             columns = dict(zip(head, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(head, ())
             before = [n for n, name in enumerate(head) if name not in ADDED]

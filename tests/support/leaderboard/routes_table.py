@@ -37,6 +37,7 @@ GET    /metrics/papers/nothing/                     xxxxxxxx
 GET    /evidence/                                   yyyyyyyy
 GET    /evidence/gsc/                               yyyyyyyy
 GET    /evidence/nothing/                           xxxxxxxx
+GET    /studies/                                    yyyyyyyy
 GET    /docs/                                       yyyyyyyy
 GET    /search/?q=hss                               yyyyyyyy
 GET    /status/                                     yyyyyyyy

@@ -137,6 +137,17 @@ def test_only_where_it_is_from_changes_without_a_new_version(tmp_path):
     assert ResultTable.objects.count() == 1 and phase_of().studies.get().source == "a paper, table 2"
 
 
+def test_means_on_another_scale_are_kept_and_written_as_they_are(tmp_path):
+    text = BUNDLE.replace("      opinions:", "      opinions:\n        scale: [0, 100]").replace("column: opinion", "column: error")
+    apply(parse(bundle(tmp_path, text)).definition)
+    study = Study.objects.get()
+    assert study.scale == (0.0, 100.0) and analyse_due() == 1
+    summary = study.main_summary([])
+    assert summary.scale == (0.0, 100.0) and summary.scales[0].normalised == pytest.approx(summary.scales[0].mos[0] / 100)
+    apply(parse(bundle(tmp_path, text)).definition)
+    assert ResultTable.objects.count() == 1, "the same scale is no new version"
+
+
 def test_without_opinions_there_is_no_study(tmp_path):
     apply(parse(bundle(tmp_path)).definition)
     assert Study.objects.get().from_results
@@ -152,6 +163,7 @@ def test_without_opinions_there_is_no_study(tmp_path):
         ("column: error", "column: fault", "the table has no column fault"),
         ("primary: true", "primary: true, slug: people", '"people" is that of the people\'s column'),
         ("left_out: [Two]", "left_out: [Ten]", 'expected a method of the table, found "Ten"'),
+        ("      opinions:", "      opinions:\n        scale: [5, 0]", "expected the two ends of the scale, such as [0, 10]"),
         ("column: opinion", "column: error", "error is '12'; a mean opinion lies from 1 to 5."),
         (", high: to", "", "expected both ends of the interval, low and high"),
         ("source: a paper, table 1", "source: ''", "expected where the figures are from"),

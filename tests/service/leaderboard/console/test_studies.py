@@ -158,7 +158,7 @@ def test_opinion_scores_come_in_and_out_as_they_were(address, phase, client, tmp
     study = Study.objects.get()
     assert (study.kind, study.opinions.count(), study.study_votes.count()) == ("opinions", 2, 0)
     sent = client.get(reverse("study_votes", args=[phase.challenge.slug, phase.slug, "theirs"]))
-    assert b"".join(sent.streaming_content).decode().replace("\r\n", "\n") == text
+    assert b"".join(sent.streaming_content).decode("utf-8-sig").replace("\r\n", "\n") == text
     target = tmp_path / "scores.csv"
     place = f"{phase.challenge.slug}/{phase.slug}"
     call_command("study", "export", place, "theirs", str(target))

@@ -331,7 +331,7 @@ def test_votes_are_for_organizers_and_hidden_studies_too(phase, client, people):
     assert client.get(address).status_code == 404 and client.get(f"{address}votes.csv").status_code == 404
     client.force_login(people.organizer)
     assert client.get(address).status_code == 200
-    rows = list(csv.reader(io.StringIO(b"".join(client.get(f"{address}votes.csv").streaming_content).decode())))
+    rows = list(csv.reader(io.StringIO(b"".join(client.get(f"{address}votes.csv").streaming_content).decode("utf-8-sig"))))
     assert rows == [[*map(str, row)] for row in voting.write(study.votes())] and len(rows) == 1 + 18
 
 
@@ -339,9 +339,9 @@ def test_a_name_that_a_spreadsheet_would_evaluate_is_plain_in_every_export_and_r
     study = imported(phase, [vote("=1+1", "@x", "left", rater="+cmd"), vote("-2", "@x", "tie", rater="r", seconds=1.5)], is_public=False)
     client.force_login(people.organizer)
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
-    sent = b"".join(client.get(f"{address}votes.csv").streaming_content).decode()
+    sent = b"".join(client.get(f"{address}votes.csv").streaming_content).decode("utf-8-sig")
     call_command("study", "export", f"{phase.challenge.slug}/{phase.slug}", "people", str(tmp_path / "out.csv"))
-    for text in (sent, (tmp_path / "out.csv").read_text()):
+    for text in (sent, (tmp_path / "out.csv").read_text("utf-8-sig")):
         first, second = csv.DictReader(io.StringIO(text))
         assert (first["rater"], first["left"], first["right"]) == ("'+cmd", "'=1+1", "'@x")
         assert (second["left"], second["seconds"]) == ("-2", "1.5")  # a number is no formula

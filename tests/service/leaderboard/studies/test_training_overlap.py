@@ -172,7 +172,7 @@ def test_the_board_the_study_exports_and_the_api_say_it(judged, shelf, client): 
     data = client.get(f"{address}people/people/analysis.json").json()
     assert data["criteria"][""]["metrics"][0]["trained"] == "these"
     digest = Snapshot.current(phase, "public").digest
-    texts = {kind: client.get(f"{address}snapshots/{digest}.{kind}").content.decode() for kind in ("csv", "json", "tex", "md")}
+    texts = {kind: client.get(f"{address}snapshots/{digest}.{kind}").content.decode("utf-8-sig") for kind in ("csv", "json", "tex", "md")}
     rows = list(csv.DictReader(io.StringIO(texts["csv"], newline="")))
     assert {row[f"{slug}_people_trained"] for row in rows} == {"these"} and '"trained": "these"' in texts["json"]
     assert all("trained on these votes" in texts[kind] for kind in ("json", "tex", "md"))

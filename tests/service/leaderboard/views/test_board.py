@@ -269,7 +269,7 @@ class TestSnapshot:
         def export(kind: str, query: str = "") -> str:
             response = client.get(address(ranked, "snapshot_export", digest=kept.digest, kind=kind) + query)
             assert "attachment" in response["Content-Disposition"]
-            return text(response)
+            return text(response).removeprefix("\ufeff")
 
         rows = list(csv.DictReader(io.StringIO(export("csv"))))
         assert [row["entry"] for row in rows] == ["ridge-net", "valley-net", "hull"]

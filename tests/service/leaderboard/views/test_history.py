@@ -8,7 +8,10 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.boards import snapshots
+from leaderboard.boards.history import Moment
 from leaderboard.models import Snapshot
+from leaderboard.records.history import Opened, PeopleChanged, Step, Texts
+from leaderboard.views import history as view
 from submissions.models import Phase
 from tests.service.leaderboard.views.test_board import address, scores, signed_in, text
 from tests.support.leaderboard.scores import entry
@@ -42,6 +45,15 @@ def test_each_step_says_what_came_and_who_moved(three):
     page = history(three[0].phase)
     assert "The oldest ranking that is kept: 1 entry." in page and "New: second-net by" in page and "first-net falls from 1 to 2" in page
     assert "Ranks over time" in page and page.index("New: third-net") < page.index("New: second-net")
+
+
+def test_a_day_that_only_brought_votes_is_one_step(monkeypatch):
+    votes = PeopleChanged(5, 6, opinions=False, other=False)
+    changes = (Opened(1), votes, votes, Texts(("a",)), votes, votes, votes)
+    moments = [Moment(str(n), datetime(2026, 3, day, n, tzinfo=UTC), None) for n, day in enumerate((1, 1, 1, 1, 2, 2, 3))]
+    told = [Step(one.digest, one.at, (), 0, (change,)) for one, change in zip(moments, changes, strict=True)]
+    monkeypatch.setattr(view.history, "steps", lambda given: told[::-1])
+    assert [one.digest for one in view._by_day(moments)] == ["0", "2", "3", "5", "6"]
 
 
 def test_its_days_are_of_the_phases_clock(three):

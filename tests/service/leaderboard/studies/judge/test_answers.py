@@ -126,7 +126,7 @@ def test_organizers_fetch_it_from_both_pages_and_others_do_not(study, client, pe
         'attachment; filename="judged-judges.csv"',
         f'attachment; filename="judged-judge-{run.pk}.csv"',
     ]
-    assert {b"".join(it.streaming_content).decode() for it in sent} == {written([run])}
+    assert {b"".join(it.streaming_content).decode("utf-8-sig") for it in sent} == {written([run])}
 
 
 def test_a_folder_takes_no_judges(study, tmp_path):
