@@ -101,7 +101,7 @@ def gallery(place: EntryPlace, evaluation: Evaluation, table: ItemTable) -> Gall
 
 
 def _places(n: int) -> tuple[tuple[int, ...], Sequence[str]]:
-    """Which of n items, the worst first, are shown, and why each is."""
+    """Places of the items that are shown, of n from the worst to the best, and the reason for each."""
     if n >= len(SIX):
         middle = (n - 1) // 2 if n % 2 == 0 else n // 2 - 1
         return (0, 1, middle, middle + 1, n - 2, n - 1), SIX if n % 2 == 0 else (*SIX[:2], "below the median", *SIX[3:])
