@@ -111,7 +111,7 @@ def _places(n: int) -> tuple[tuple[int, ...], Sequence[str]]:
 def _pictures(
     place: EntryPlace, evaluation: Evaluation, chosen: Sequence[int]
 ) -> tuple[dict[int, render_scene.Picture], PictureRun | None]:
-    """Of images the pictures of these views as far as they are made, and the run of one that is still waited for."""
+    """Pictures of these views, of images, as far as they are made, and the run of one that is still waited for."""
     pictures: dict[int, render_scene.Picture] = {}
     waiting = None
     if not (place.submission.phase.challenge.kind.images and place.may("see_render")):
