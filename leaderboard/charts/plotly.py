@@ -97,7 +97,10 @@ def _traces(chart: Chart, mark: Mark) -> list[dict[str, Any]]:
             there = [*points, *reversed(points)]
             heights = [low for _, low, _ in points] + [high for *_, high in reversed(points)]
             edge = {"type": "scatter", "mode": "lines", "x": _places(chart.x, [x for x, *_ in there]), "y": heights, "line": {"width": 0}}
-            return [edge | {"fill": "toself", "fillcolor": _colour(mark.tone), "hoverinfo": "skip", "showlegend": False}]
+            return [
+                edge
+                | {"fill": "toself", "fillcolor": _colour(mark.tone), "opacity": mark.opacity, "hoverinfo": "skip", "showlegend": False}
+            ]
         case Bars(dots=dots):
             colour = _colour(mark.tone)
             hatch = {"line": {"color": colour, "width": 1}, "pattern": {"shape": "/", "fillmode": "replace", "size": 6}}

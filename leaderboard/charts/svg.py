@@ -307,7 +307,9 @@ class _Plane:
                 case Band():
                     edges = [[(self.across(one[0]), self.down(one[end])) for one in mark.points] for end in (1, 2)]
                     path = f"{_path([*edges[0], *reversed(edges[1])])}Z"
-                    drawn.append(self._stretched(f'<path class="band" fill="var(--{mark.tone})" d="{path}"/>'))
+                    drawn.append(
+                        self._stretched(f'<path class="band" fill="var(--{mark.tone})" fill-opacity="{mark.opacity}" d="{path}"/>')
+                    )
                 case Bars():
                     drawn.append(self._bars(number, mark))
                 case Box():

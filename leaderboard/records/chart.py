@@ -102,6 +102,7 @@ class Band:
 
     points: tuple[tuple[float, float, float], ...]
     tone: Tone = "line"
+    opacity: float = 1
 
 
 @dataclass(frozen=True)
