@@ -23,7 +23,7 @@ from leaderboard.wording.ranks import span
 from submissions.models import Challenge
 from tests.service.leaderboard.studies.test_parity import ABOUT, by_the_command
 from tests.service.leaderboard.views.test_metrics import text
-from tests.support.leaderboard.studies.scored_houses import NAMES, entry_pairs, scored_houses
+from tests.support.leaderboard.studies.scored_houses import NAMES, comparisons, scored_houses
 
 pytestmark = pytest.mark.django_db
 METRICS = {"corner_f1": "Corner F1", "edge_f1": "Edge F1", "hss": "HSS"}
@@ -56,7 +56,7 @@ def phase(challenge, people):
     """Three entries on six houses, and nine raters' votes on them."""
     phase = scored_houses(challenge, people)
     Challenge.objects.filter(pk=challenge.pk).update(visibility="public")
-    Study.import_votes(phase, None, entry_pairs(phase, raters=9, seed=3), **ABOUT)
+    Study.import_votes(phase, None, comparisons(phase, raters=9, seed=3), **ABOUT)
     assert analyse_due() == 1
     build_due_boards()
     return phase
