@@ -34,7 +34,7 @@ from leaderboard.charts import plotly, svg
 from leaderboard.records.chart import Chart
 from leaderboard.records.people import Basis
 from leaderboard.stats import minimums
-from leaderboard.stats.crossed import Ends, Figure
+from leaderboard.stats.two_way_intervals import Ends, Figure
 from leaderboard.wording import agreement as agreement_words
 from leaderboard.wording import figures, history, nouns, people, ranks, reasons
 from leaderboard.wording.comparison import untested
@@ -43,8 +43,8 @@ from leaderboard.wording.figures import NOTHING
 from leaderboard.wording.metric_parts import part_words
 from leaderboard.wording.statement import Statement, Tone
 from submissions.entry_states import EntryState, Reader, State
+from submissions.format_time import in_words
 from submissions.markdown import laid_out
-from submissions.moments import in_words
 from submissions.wording import label, sentence, tone
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from submissions.visibility import board_is_out, visible_challenges
 MAX_SHOWN = 12  # cards of each kind on the front page
 MAX_NEWS = 5
 MAX_METRICS = 7  # of a family
-MAX_SETS = 2  # of published judgements, whose metrics are drawn
+MAX_SETS = 2  # of published answers, whose metrics are drawn
 PER_PAGE = 50
 PUBLISHED_TAG = "published"  # of challenges that were made of a published set
 MAX_SHOWN_TAGS = 30
@@ -61,7 +61,7 @@ def home(request: HttpRequest) -> HttpResponse:
     """The front page: the service's purpose, where metrics and people part, the challenges running, upcoming and past, and what is new."""
     now = timezone.now()
     all_cards = cards(request, visible(request.user)[: 4 * MAX_SHOWN], now)
-    real, demo = ([card for card in all_cards if card.challenge.made_up is made_up] for made_up in (False, True))
+    real, demo = ([card for card in all_cards if card.challenge.simulated is simulated] for simulated in (False, True))
     where, contradiction = surest_contradiction(real) or (None, None)
     news = Announcement.objects.filter(challenge__in=visible_challenges(request.user), published_at__lte=now).select_related("challenge")
     sections = [
@@ -71,7 +71,7 @@ def home(request: HttpRequest) -> HttpResponse:
     families = [
         (FAMILIES[key].title, found, [row.line for row in found.rows if row.line.shown][:MAX_METRICS])
         for key, found in metric_ranking.of(request.user).families.items()
-        if not found.made_up
+        if not found.simulated
     ]
     all_sets = evidence.sets()
     finding = shown.finding(all_sets)
@@ -227,7 +227,7 @@ def surest_contradiction(shown: Iterable[Card]) -> tuple[Card, Contradiction] | 
 
     def sureness(of: tuple[Card, Contradiction]) -> tuple[bool, bool, float]:
         card, one = of
-        return not (card.challenge.made_up or one.made_up), isinstance(one, Parted), one.ends[1] or 0.0
+        return not (card.challenge.simulated or one.simulated), isinstance(one, Parted), one.ends[1] or 0.0
 
     return max(found, key=sureness, default=None)
 
