@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from submissions.entry_states import EntryState, Reader, Reason, State, Why
-from submissions.moments import in_words
+from submissions.format_time import in_words
 
 # The word for a state, and the tone in which a page shows it.
 LABELS: Mapping[State, tuple[str, str]] = {
@@ -130,6 +130,11 @@ def sentence(entry: EntryState, reader: Reader) -> str:
         case State.SCORING if it.waits:
             return " ".join(waiting(one) for one in it.waits)
     return " ".join([PLAIN[it.state], *(waiting(one) for one in it.waits)])
+
+
+def duplicate(number: int, phase: str, state: State) -> str:
+    """Warning of an entry whose team has sent the same bytes before, as the entry of that number and state."""
+    return f"These are the same bytes as in entry #{number} of {phase} ({label(state)})."
 
 
 def waiting(why: Why) -> str:

@@ -39,7 +39,7 @@ from submissions.api.common import (
     one_of,
     piece_of,
 )
-from submissions.api.entries import SubmissionBrief, brief, router
+from submissions.api.entries import SubmissionBrief, brief, duplicate_warnings, router
 from submissions.entry_states import Reason
 from submissions.lookup import entry_place, submission_for
 from submissions.models import Status, Submission
@@ -120,7 +120,7 @@ def list_submissions(request: HttpRequest, wanted: Query[SubmissionFilter]) -> A
         still = Q(status=Status.UPLOADING, upload_expires_at__gt=now)
         submissions = submissions.filter(still if wanted.uploading else ~still)
     items, following = newest_first(submissions, request, wanted)
-    return {"items": fulls(request, items, now), "next": following}
+    return {"items": serialize_many(request, items, now), "next": following}
 
 
 @router.get(
@@ -135,17 +135,17 @@ def get_submission(request: HttpRequest, submission: Id) -> Any:
 
 def full(request: HttpRequest, submission: Submission, now: datetime) -> SubmissionFull:
     """An entry as the caller may see it."""
-    return fulls(request, [submission], now)[0]
+    return serialize_many(request, [submission], now)[0]
 
 
-def fulls(request: HttpRequest, submissions: Sequence[Submission], now: datetime) -> list[SubmissionFull]:
+def serialize_many(request: HttpRequest, submissions: Sequence[Submission], now: datetime) -> list[SubmissionFull]:
     """Several entries as the caller may see them; their data are fetched for all of them together."""
     viewers: dict[int, Viewer] = {}
     for submission in submissions:
         viewers.setdefault(submission.phase.challenge_id, Viewer(request.user, submission.phase.challenge, now))
     may = {submission.pk: viewers[submission.phase.challenge_id].may for submission in submissions}
     own = [submission for submission in submissions if may[submission.pk]("submission.see_problems", submission)]
-    standings, again = work_progress.standings(own, now), Submission.duplicate_warnings(own)
+    standings, again = work_progress.standings(own, now), duplicate_warnings(own)
     scored = [
         submission
         for submission in submissions
