@@ -581,7 +581,7 @@ def test_a_metric_without_values_of_single_items_is_in_no_map_of_who_agrees():
     )
     metrics = [SimpleNamespace(key="hss"), SimpleNamespace(key="imported")]
     summary = SimpleNamespace(agreement=agreement, reason=None, metrics=metrics, raters=agreement.names[:2], groups=["", ""])
-    assert _agreement_map(summary, {})["summary"].startswith("Agreement of 2 raters and 1 metric on the pairs each two have in common")
+    assert _agreement_map(summary, {}).summary.startswith("Agreement of 2 raters and 1 metric on the pairs each two have in common")
 
 
 def test_a_study_just_opened_promises_figures_from_the_smallest_numbers_on(phase, people, client):
