@@ -132,6 +132,11 @@ def sentence(entry: EntryState, reader: Reader) -> str:
     return " ".join([PLAIN[it.state], *(waiting(one) for one in it.waits)])
 
 
+def duplicate(number: int, phase: str, state: State) -> str:
+    """Warning of an entry whose team has sent the same bytes before, as the entry of that number and state."""
+    return f"These are the same bytes as in entry #{number} of {phase} ({label(state)})."
+
+
 def waiting(why: Why) -> str:
     """One thing that an entry waits for."""
     if why.reason in COUNTED_WAITS:

@@ -333,7 +333,7 @@ def _row(board: Board, index: int) -> Row:
     people, figure = board.people, None
     if people is not None and people.value[index] is not None:
         value, low, high = people.value[index], people.low[index], people.high[index]
-        figure = Figure(value, low, high, people.n[index])
+        figure = Figure(value, low, high, people.n[index], State.ROUGH if people.is_rough else State.KNOWN)
         if low is None:
             reason = people.reason or (people.few or {}).get(str(board.entries[index].id))
             state = State.NO_INTERVAL if reason is None or people.of == "means" else reason.state

@@ -39,7 +39,7 @@ from submissions.api.common import (
     one_of,
     piece_of,
 )
-from submissions.api.entries import SubmissionBrief, brief, router
+from submissions.api.entries import SubmissionBrief, brief, duplicate_warnings, router
 from submissions.entry_states import Reason
 from submissions.lookup import entry_place, submission_for
 from submissions.models import Status, Submission
@@ -145,7 +145,7 @@ def fulls(request: HttpRequest, submissions: Sequence[Submission], now: datetime
         viewers.setdefault(submission.phase.challenge_id, Viewer(request.user, submission.phase.challenge, now))
     may = {submission.pk: viewers[submission.phase.challenge_id].may for submission in submissions}
     own = [submission for submission in submissions if may[submission.pk]("submission.see_problems", submission)]
-    standings, again = work_progress.standings(own, now), Submission.duplicate_warnings(own)
+    standings, again = work_progress.standings(own, now), duplicate_warnings(own)
     scored = [
         submission
         for submission in submissions

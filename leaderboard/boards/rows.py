@@ -245,7 +245,7 @@ class BoardRows:
             interval=span(low, high, open_end=high == last_of_cut),
             bracket=bracket,
             untested=certainty.untested(board, standing, index),
-            explanation=overall.explanation[index] if standing is overall and rank is not None else "",
+            explanation=overall.explanation[index] if standing is overall and overall.value[index] is not None else "",
             unranked=unranked_words(unranked(board, standing, index)),
             value=value,
             people=liked,

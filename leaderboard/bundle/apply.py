@@ -97,18 +97,41 @@ class _Work:
         self.challenge = Challenge.objects.filter(slug=self.after.slug).first() or Challenge(slug=self.after.slug)
 
     def do(self) -> None:
-        challenge, before, after = self.challenge, self.plan.before, self.after
-        if not challenge.pk or () in self.changed:
-            for name in CHALLENGE_FIELDS:
-                setattr(challenge, name, getattr(after, name))
-            challenge.admitted_emails, challenge.tags = list(after.admitted_emails), list(after.tags)
-            if challenge.visibility == Challenge.Visibility.PRIVATE and not challenge.access_key:
-                challenge.access_key = Challenge.new_access_key()
-            checked(challenge).save()
-            for phase in challenge.phases.all():
-                phase.touch_board()  # rankings repeat the challenge's title, and whether it is simulated
+        before, after = self.plan.before, self.after
+        self._challenge()
+        self._log()
+        if before is None or before.organizers != after.organizers:
+            self.challenge.organizers.set(User.objects.filter(username__in=after.organizers))
+        self._announcements()
+        self._programs()
+        self._files(None, before.files if before else (), after.files)
+        for change in self.plan.changes:
+            if change.kind == "remove" and len(change.path) == 1 and change.path[0].startswith("phase "):
+                remove_phase(self.challenge.phases.get(slug=change.path[0].removeprefix("phase ")))
+        for position, definition in enumerate(after.phases):
+            self._phase(position, definition)
+        for definition in after.phases:  # once all are there
+            self._parent(definition)
+        for definition in after.phases:
+            self._scoring(definition)
+        wake.after_commit("boards")
 
-        # One entry in the audit log for each thing that changed, with the values before and after.
+    def _challenge(self) -> None:
+        """The challenge's own fields."""
+        challenge, after = self.challenge, self.after
+        if challenge.pk and () not in self.changed:
+            return
+        for name in CHALLENGE_FIELDS:
+            setattr(challenge, name, getattr(after, name))
+        challenge.admitted_emails, challenge.tags = list(after.admitted_emails), list(after.tags)
+        if challenge.visibility == Challenge.Visibility.PRIVATE and not challenge.access_key:
+            challenge.access_key = Challenge.new_access_key()
+        checked(challenge).save()
+        for phase in challenge.phases.all():
+            phase.touch_board()  # rankings repeat the challenge's title, and whether it is simulated
+
+    def _log(self) -> None:
+        """One entry in the audit log for each thing that changed, with the values before and after."""
         for path, changes in self.plan.things().items():
             if path and path[-1].startswith("program "):
                 continue  # its model keeps that
@@ -116,18 +139,18 @@ class _Work:
             verb = "create" if changes[0].kind == "create" and not path else VERBS[changes[0].kind]
             values = [change for change in changes if change.field]
             AuditEntry.record(
-                challenge,
+                self.challenge,
                 self.actor,
                 f"{noun}.{verb}",
-                " · ".join(path) or after.title,
+                " · ".join(path) or self.after.title,
                 before={change.field: change.before for change in values if change.before is not None},
                 after={change.field: change.after for change in values if change.after is not None},
             )
 
-        if before is None or before.organizers != after.organizers:
-            challenge.organizers.set(User.objects.filter(username__in=after.organizers))
+    def _announcements(self) -> None:
+        before, challenge = self.plan.before, self.challenge
         old = {(news.title, news.published_at): news for news in before.announcements} if before else {}
-        for news in after.announcements:
+        for news in self.after.announcements:
             known = old.pop((news.title, news.published_at), None)
             if known is None:
                 checked(Announcement(challenge=challenge, title=news.title, body=news.body, published_at=news.published_at)).save()
@@ -135,31 +158,24 @@ class _Work:
                 Announcement.objects.filter(pk=known.pk).update(body=news.body)
         Announcement.objects.filter(pk__in=[news.pk for news in old.values()]).delete()
 
-        # A metric program that is new is stored and checked as if it had been uploaded.
+    def _programs(self) -> None:
+        """Metric programs: a new one is stored and checked as if it had been uploaded."""
+        before, challenge = self.plan.before, self.challenge
         programs = {program.key: program for program in before.programs} if before else {}
-        for program in after.programs:
+        for program in self.after.programs:
             stored = programs.get(program.key)
             if stored is None or stored.sha256 != program.sha256:
                 MetricProgram.take(challenge, program.files(), self.actor, is_public=program.is_public)
             elif stored.is_public != program.is_public:
                 row = MetricProgram.objects.get(challenge=challenge, key=program.key, version=program.version, contents=program.sha256)
                 row.publish(program.is_public, self.actor)
-        self._files(None, before.files if before else (), after.files)
 
-        for change in self.plan.changes:
-            if change.kind == "remove" and len(change.path) == 1 and change.path[0].startswith("phase "):
-                remove_phase(challenge.phases.get(slug=change.path[0].removeprefix("phase ")))
-        for position, definition in enumerate(after.phases):
-            self._phase(position, definition)
-        for definition in after.phases:  # once all are there
-            was = self._before(definition.slug)
-            if was is None or was.parent != definition.parent:
-                phase = challenge.phases.get(slug=definition.slug)
-                phase.parent = challenge.phases.get(slug=definition.parent) if definition.parent else None
-                checked(phase).save(update_fields=["parent"])
-        for definition in after.phases:
-            self._scoring(definition)
-        wake.after_commit("boards")
+    def _parent(self, definition: PhaseDef) -> None:
+        was = self._before(definition.slug)
+        if was is None or was.parent != definition.parent:
+            phase = self.challenge.phases.get(slug=definition.slug)
+            phase.parent = self.challenge.phases.get(slug=definition.parent) if definition.parent else None
+            checked(phase).save(update_fields=["parent"])
 
     def _files(self, phase: Phase | None, before: Iterable[FileDef], after: Iterable[FileDef]) -> None:
         """Stored files keep their bytes; another content is another key."""

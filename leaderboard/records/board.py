@@ -27,6 +27,7 @@ from leaderboard.stats.another_rater import Ceiling, Person, Standing
 from leaderboard.stats.crossed import Ends, Figure
 from leaderboard.stats.davidson import Fragile
 from leaderboard.stats.meaning import Difference
+from leaderboard.stats.minimums import ITEMS_FOR_FIRM_INTERVAL, RATERS_FOR_FIRM_INTERVAL
 from leaderboard.stats.mos_table import USUAL
 from leaderboard.stats.states import Reason, State
 from leaderboard.stats.uncertainty import ALPHA
@@ -510,6 +511,12 @@ class HumanAgreement(StudyFacts, Stored):
     def basis(self) -> Basis:
         """Answers that its figures are of."""
         return Basis(of=self.of, n=self.judgements, raters=self.raters, scale=self.scale or USUAL)
+
+    @property
+    def is_rough(self) -> bool:
+        """True if its intervals are of so few raters or items that they are rough."""
+        counts = self.counts()
+        return counts is not None and (counts[0] < RATERS_FOR_FIRM_INTERVAL or counts[1] < ITEMS_FOR_FIRM_INTERVAL)
 
     def counts(self, noun: str = NOUN) -> tuple[int, int, str] | None:
         """Raters and items, as the reference point that answers every comparison counts them, and what an item is called; None where

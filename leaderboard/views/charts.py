@@ -113,4 +113,4 @@ def _figures(place: PhasePlace, board: Board, metric: MetricColumn) -> list[dict
                 n_silent += 1
         if costs:
             figures.append((f"Score against {title.lower()}", f"cost-{name}", boards.cost(said, costs, title, n_silent)))
-    return [{"title": title, "name": name, "figure": figure.to_dict()} for title, name, figure in figures]
+    return [{"title": title, "name": name, "chart": chart} for title, name, chart in figures]

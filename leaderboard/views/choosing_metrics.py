@@ -227,11 +227,11 @@ def _part(place: PhasePlace, snapshot: Snapshot, agreement: Agreement, by: str, 
             "variants": variants,
             "table": table,
             "flips": flips,
-            "figure": variant_charts.bumps(titles, [names[index] for index in drawn], lines, agreement.n).to_dict(),
+            "chart": variant_charts.bumps(titles, [names[index] for index in drawn], lines, agreement.n),
             "first": [FirstPlaces(agreement.entries[index], count) for count, index in often[:5]],
             "max_rows": MAX_ROWS,
         }
-    return render_to_string("leaderboard/parts/choosing.html", context), bool(context.get("figure", {}).get("data"))
+    return render_to_string("leaderboard/parts/choosing.html", context), "chart" in context and bool(context["chart"].marks)
 
 
 def letter(number: int) -> str:

@@ -282,7 +282,7 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
     chosen = chosen or max(comparisons, key=lambda one: (one.size, one.a.metric.is_primary))
     names, sees_reference = first.batch.reference.item_ids, place.viewer.may("phase.see_reference", place.phase)
     values = [[None if math.isnan(v) else v for v in one.score.values_shown(sees_reference).tolist()] for one in (chosen.a, chosen.b)]
-    figure = boards.differences(
+    chart = boards.differences(
         boards.Metric(chosen.a.metric.title, chosen.a.spec.higher_is_better, chosen.a.spec.unit),
         boards.Series(f"A {a.submission.method_name}", values[0]),
         boards.Series(f"B {b.submission.method_name}", values[1]),
@@ -307,7 +307,7 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
         context |= _pictures([("A", a, first), ("B", b, second)], item)
     return context | {
         "shown": chosen,
-        "figure": figure.to_dict(),
+        "chart": chart,
         "items": rows,
         "n_items": len(names),
         "items_noun": plural(challenge.item_noun),

@@ -114,7 +114,7 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
             "duels": duels,
             "n_open_duels": n_open,
             "above": _above(place, evaluation, board, index, duels),
-            "explanation": board.overall.explanation[index] if board.overall.rank[index] is not None else "",
+            "explanation": board.overall.explanation[index] if board.overall.value[index] is not None else "",
             "has_badge": allowed(AnonymousUser(), "phase.see_board", phase) and allowed(AnonymousUser(), "submission.see", submission),
         }
 

@@ -83,55 +83,65 @@ def gallery(place: EntryPlace, evaluation: Evaluation, table: ItemTable) -> Gall
     # Items with the reason why each is shown, the worst first.
     values = result.score.values_shown(table.sees_reference)
     order = [index for index in table.order() if not math.isnan(values[index])]
-    n = len(order)
-    if not n:
+    if not order:
         return None
-    if n >= len(SIX):
-        middle = (n - 1) // 2 if n % 2 == 0 else n // 2 - 1
-        places: tuple[int, ...] = (0, 1, middle, middle + 1, n - 2, n - 1)
-        labels: Sequence[str] = SIX if n % 2 == 0 else (*SIX[:2], "below the median", *SIX[3:])
-    elif n == 5:
-        places, labels = (0, 2, 4), LABELS[3]
-    else:
-        places, labels = tuple(range(n)), LABELS.get(n, ())
+    places, labels = _places(len(order))
     if not _differs(table, result):
         places, labels = places[:3], ["all alike"] * min(3, len(places))
     chosen = [(order[at], label) for at, label in zip(places, labels, strict=True)]
+    pictures, waiting = _pictures(place, evaluation, [index for index, _ in chosen])
+    tiles = []
+    for index, label in chosen:
+        note = items.STATUSES.get(result.score.statuses[index], "")
+        drawn = _drawing(place, evaluation, table.ids[index])
+        classed, shaded = (drawn, None) if isinstance(drawn, svg.Classed) else (None, drawn)
+        label = f"{label} · {note}" if note else label
+        tiles.append(Tile(table.ids[index], label, rounded(float(values[index])).text, classed, shaded, pictures.get(index)))
+    return Gallery(tiles, result.metric.title, len(table.ids), len(order), waiting)
 
-    # Of images the pictures of these views as far as they are made, and the run of one that is still waited for.
+
+def _places(n: int) -> tuple[tuple[int, ...], Sequence[str]]:
+    """Places of the items that are shown, of n from the worst to the best, and the reason for each."""
+    if n >= len(SIX):
+        middle = (n - 1) // 2 if n % 2 == 0 else n // 2 - 1
+        return (0, 1, middle, middle + 1, n - 2, n - 1), SIX if n % 2 == 0 else (*SIX[:2], "below the median", *SIX[3:])
+    return ((0, 2, 4), LABELS[3]) if n == 5 else (tuple(range(n)), LABELS[n])
+
+
+def _pictures(
+    place: EntryPlace, evaluation: Evaluation, chosen: Sequence[int]
+) -> tuple[dict[int, render_scene.Picture], PictureRun | None]:
+    """Pictures of these views, of images, as far as they are made, and the run of one that is still waited for."""
     pictures: dict[int, render_scene.Picture] = {}
     waiting = None
-    if place.submission.phase.challenge.kind.images and place.may("see_render"):
-        reference, every = evaluation.batch.reference, results(evaluation, None)
-        evaluation.submission = place.submission
-        runs: dict[str, tuple[render_scene.Scene, PictureRun]] = {}
-        for index, _ in chosen:
-            group = reference.groups[index]
-            if group not in runs:
-                scene = render_scene.Scene(evaluation, group, every, place.may("see_geometry"))
-                runs[group] = scene, scene.request()
-            scene, run = runs[group]
-            view = scene.view(reference.item_ids[index], run)
-            if view.render is not None:
-                pictures[index] = view.render
-            elif run.state == PictureRun.State.WAITING:
-                waiting = run
+    if not (place.submission.phase.challenge.kind.images and place.may("see_render")):
+        return pictures, waiting
+    reference, every = evaluation.batch.reference, results(evaluation, None)
+    evaluation.submission = place.submission
+    runs: dict[str, tuple[render_scene.Scene, PictureRun]] = {}
+    for index in chosen:
+        group = reference.groups[index]
+        if group not in runs:
+            scene = render_scene.Scene(evaluation, group, every, place.may("see_geometry"))
+            runs[group] = scene, scene.request()
+        scene, run = runs[group]
+        view = scene.view(reference.item_ids[index], run)
+        if view.render is not None:
+            pictures[index] = view.render
+        elif run.state == PictureRun.State.WAITING:
+            waiting = run
+    return pictures, waiting
 
-    tiles, kind = [], KINDS[place.submission.phase.challenge.family]
-    for index, label in chosen:
-        item = table.ids[index]
-        value = float(values[index])
-        note = items.STATUSES.get(result.score.statuses[index], "")
-        drawn = None
-        if kind.tile and place.may("see_render") and place.submission.artifact_key:
-            reference_key = evaluation.batch.reference.key if place.may("see_geometry") else ""
-            columns = json.dumps([[metric["key"], metric["params"]] for metric in evaluation.batch.metrics], sort_keys=True)
-            facts = (reference_key, place.submission.artifact_key, item, columns, evaluation.batch.unit_scale)
-            drawn = TILES.of(facts, partial(kind.draw_tile, *facts))
-        label = f"{label} · {note}" if note else label
-        classed, shaded = (drawn, None) if isinstance(drawn, svg.Classed) else (None, drawn)
-        tiles.append(Tile(item, label, rounded(value).text, classed, shaded, pictures.get(index)))
-    return Gallery(tiles, result.metric.title, len(table.ids), n, waiting)
+
+def _drawing(place: EntryPlace, evaluation: Evaluation, item: str) -> svg.Classed | svg.Shaded | None:
+    """The drawing of an item, of a kind that has such, as far as the reader may see it."""
+    kind = KINDS[place.submission.phase.challenge.family]
+    if not (kind.tile and place.may("see_render") and place.submission.artifact_key):
+        return None
+    reference_key = evaluation.batch.reference.key if place.may("see_geometry") else ""
+    columns = json.dumps([[metric["key"], metric["params"]] for metric in evaluation.batch.metrics], sort_keys=True)
+    facts = (reference_key, place.submission.artifact_key, item, columns, evaluation.batch.unit_scale)
+    return TILES.of(facts, partial(kind.draw_tile, *facts))
 
 
 def _differs(table: ItemTable, result: Result) -> bool:

@@ -21,7 +21,7 @@ from evaluation.models.trial import needs_trial
 from evaluation.networks import weights
 from leaderboard.boards import metric_evidence
 from leaderboard.boards.metric_evidence import Evidence
-from leaderboard.charts.meaning import curve
+from leaderboard.charts.meaning import curve, examples
 from leaderboard.evidence.shown import Set, in_several, resembling, resembling_words
 from leaderboard.kinds import of_material
 from leaderboard.lookup import search_text
@@ -385,7 +385,8 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "said": said,
         "share_words": as_published or said.text,
         "meaning": meaning,
-        "curve": curve(meaning.difference) if meaning and meaning.difference else None,
+        "curve": curve(meaning.difference, spec.unit) if meaning and meaning.difference else None,
+        "examples": examples(meaning.difference) if meaning and meaning.difference else (),
         "no_meaning": next((sentence(one.metric.difference.reason, one.noun) for one in current if one.metric.difference), ""),
         "not_told": NOT_TOLD if meaning and meaning.difference and not meaning.difference.tells else "",
         "n_contradictions": n_contradictions,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from html import unescape
 
-from django.db.models import Q
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -17,7 +18,7 @@ from django.utils.html import strip_tags
 from evaluation.metrics.registry import REGISTRY
 from leaderboard.lookup import search_text
 from leaderboard.views import docs
-from submissions.models import Phase, Submission
+from submissions.models import Challenge, Phase, Submission, User
 from submissions.models.frozen_board import frozen_since
 from submissions.visibility import board_is_out, entries_of_teams, on_board, visible_challenges
 
@@ -54,22 +55,35 @@ def search(request: HttpRequest) -> HttpResponse:
     if len(text) < MIN_LETTERS or not words:
         return render(request, "leaderboard/search.html", context | {"kinds": [], "searched": False})
 
-    visible, now = visible_challenges(request.user), timezone.now()
-    rows = visible.filter(_with_all(words, "title", "summary", "slug")).order_by("-pk")[:MAX_FOUND]
-    challenges = [Found(reverse("challenge", args=[one.slug]), one.title, one.summary, "simulated" if one.made_up else "") for one in rows]
+    visible = visible_challenges(request.user)
+    kinds = [
+        ("Challenges", _challenges(visible, words)),
+        ("Entries", _entries(request.user, visible, words)),
+        ("Metrics", _metrics(words)),
+        ("Documents", _documents(words)),
+    ]
+    return render(request, "leaderboard/search.html", context | {"kinds": [kind for kind in kinds if kind[1]], "searched": True})
 
-    # Entries by the name of their method or team: those on boards that are out, and those of the viewer's own teams in any state.
+
+def _challenges(visible: QuerySet[Challenge], words: list[str]) -> list[Found]:
+    rows = visible.filter(_with_all(words, "title", "summary", "slug")).order_by("-pk")[:MAX_FOUND]
+    return [Found(reverse("challenge", args=[one.slug]), one.title, one.summary, "simulated" if one.made_up else "") for one in rows]
+
+
+def _entries(user: User | AnonymousUser, visible: QuerySet[Challenge], words: list[str]) -> list[Found]:
+    """Entries by the name of their method or team: those on boards that are out, and those of the viewer's own teams in any state."""
+    now = timezone.now()
     phases = Phase.objects.filter(challenge__in=visible).select_related("challenge", "parent")
     shown = [phase for phase in phases if board_is_out(phase, now)]
     thawed = [phase for phase in shown if frozen_since(phase, now) is None]
-    may_see = Q(pk__in=entries_of_teams(request.user).values("pk")) if request.user.is_authenticated else Q(pk__in=[])
+    may_see = Q(pk__in=entries_of_teams(user).values("pk")) if user.is_authenticated else Q(pk__in=[])
     if thawed:
         may_see |= Q(phase__in=thawed) & on_board(thawed[0], now)
     for phase in shown:
         if phase not in thawed:
             may_see |= Q(phase=phase) & on_board(phase, now)
     found = Submission.objects.filter(may_see).filter(_with_all(words, "method_name", "team__name"))
-    entries = [
+    return [
         Found(
             reverse("entry", args=[row.pk]),
             row.method_name,
@@ -79,34 +93,37 @@ def search(request: HttpRequest) -> HttpResponse:
         for row in found.select_related("team", "phase__challenge").order_by("-received_at", "-pk")[:MAX_FOUND]
     ]
 
-    # Metrics and documents: first those that have the words in their name or heading.
-    folded = [word.casefold() for word in words]
-    metrics = []
+
+def _metrics(words: list[str]) -> list[Found]:
+    """Metrics, first those that have the words in their name."""
+    found = []
     for key, spec in REGISTRY.items():
-        if all(word in f"{key} {spec.title} {spec.doc} {spec.origin}".casefold() for word in folded):
-            in_name = all(word in f"{key} {spec.title}".casefold() for word in folded)
-            metrics.append((not in_name, spec.title, Found(reverse("metric", args=[key]), spec.title, spec.doc)))
-    metrics.sort(key=lambda one: one[:2])
-    documents = []
+        if _has_all(f"{key} {spec.title} {spec.doc} {spec.origin}", words):
+            is_elsewhere = not _has_all(f"{key} {spec.title}", words)
+            found.append((is_elsewhere, spec.title, Found(reverse("metric", args=[key]), spec.title, spec.doc)))
+    return [one for *_, one in sorted(found, key=lambda one: one[:2])][:MAX_FOUND]
+
+
+def _documents(words: list[str]) -> list[Found]:
+    """Sections of documents, first those that have the words in their heading."""
+    found = []
     for section in sections():
-        if not all(word in f"{section.heading} {section.text}".casefold() for word in folded):
+        if not _has_all(f"{section.heading} {section.text}", words):
             continue
-        at = section.text.casefold().find(folded[0])
+        at = section.text.casefold().find(words[0].casefold())
         start, end = max(0, at - AROUND), max(0, at) + AROUND
         about = f"{'…' if start else ''}{section.text[start:end].strip()}{'…' if end < len(section.text) else ''}"
         title = docs.TITLES[section.name][0]
         name = f"{title}: {section.heading}" if section.heading else title
         url = reverse("doc", args=[section.name]) + (f"#{section.anchor}" if section.anchor else "")
-        documents.append((not all(word in section.heading.casefold() for word in folded), Found(url, name, about)))
-    documents.sort(key=lambda one: one[0])
+        found.append((not _has_all(section.heading, words), Found(url, name, about)))
+    return [one for _, one in sorted(found, key=lambda one: one[0])][:MAX_FOUND]
 
-    kinds = [
-        ("Challenges", challenges),
-        ("Entries", entries),
-        ("Metrics", [one for *_, one in metrics][:MAX_FOUND]),
-        ("Documents", [one for _, one in documents][:MAX_FOUND]),
-    ]
-    return render(request, "leaderboard/search.html", context | {"kinds": [kind for kind in kinds if kind[1]], "searched": True})
+
+def _has_all(text: str, words: list[str]) -> bool:
+    """True if every word is in the text, in any case."""
+    folded = text.casefold()
+    return all(word.casefold() in folded for word in words)
 
 
 def _with_all(words: list[str], *columns: str) -> Q:

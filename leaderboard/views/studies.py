@@ -24,6 +24,7 @@ from leaderboard.lookup import current_ranking, not_shown_yet, page_numbers, pag
 from leaderboard.models import Rater, Study, StudyAnalysis, StudyLook
 from leaderboard.records.agreement import Line
 from leaderboard.records.board import Board
+from leaderboard.records.chart import Chart
 from leaderboard.records.study import HIDDEN_NAME, Summary
 from leaderboard.service.responses import attachment
 from leaderboard.stats import mos_table as rating
@@ -386,7 +387,7 @@ def _analysis_context(
             a, b = pages.get(one.first), pages.get(one.second)  # mere labels have no page, and no comparison side by side
             turned.append(TurnedRow(one, line.title, f"{compare}?a={a.id}&b={b.id}" if a is not None and b is not None else ""))
     enough_rows = words.enough_rows(summary, noun)
-    by_resource = {curve.resource: study_charts.adequacy(curve, noun=noun).to_dict() for curve in summary.adequacy}
+    by_resource = {curve.resource: study_charts.adequacy(curve, noun=noun) for curve in summary.adequacy}
     first_curve = by_resource.pop("comparisons", None)
     turned.sort(key=lambda row: row.one.p_holm or 0.0)
     # Withheld ones share a name, and were judged all the same.
@@ -453,7 +454,7 @@ def _analysis_context(
     }
 
 
-def _scatter(summary: Summary, metric: Metric, titles: dict[str, str]) -> dict[str, Any] | None:
+def _scatter(summary: Summary, metric: Metric, titles: dict[str, str]) -> Chart | None:
     """A metric's values over opinion scores, entry by entry."""
     if metric.values is None:
         return None
@@ -467,7 +468,7 @@ def _scatter(summary: Summary, metric: Metric, titles: dict[str, str]) -> dict[s
     ]
     if len(points) < 2:
         return None
-    return study_charts.scatter(titles.get(metric.key, metric.title), metric.higher_is_better, points, summary.scale).to_dict()
+    return study_charts.scatter(titles.get(metric.key, metric.title), metric.higher_is_better, points, summary.scale)
 
 
 def titled(study: Study, criteria: Iterable[str]) -> list[tuple[str, str]]:
@@ -482,7 +483,7 @@ def metric_titles(phase: Phase) -> dict[str, str]:
     return {metric["slug"]: metric["title"] for metric in batch.metrics} if batch else {}
 
 
-def _agreement_map(summary: Summary, titles: dict[str, str]) -> dict[str, Any] | None:
+def _agreement_map(summary: Summary, titles: dict[str, str]) -> Chart | None:
     """The heat map: people in the order in which a tree joins them, then the metrics by how far they agree with people. None below the
     smallest numbers of people and items."""
     agreement = summary.agreement
@@ -501,4 +502,4 @@ def _agreement_map(summary: Summary, titles: dict[str, str]) -> dict[str, Any] |
     names = [number[name] if kind == "person" else titles.get(name, name) for name, kind in kinds]
     some = [f"{n} {word}{'s' if n > 1 else ''}" for n, word in ((len(people), "rater"), (len(metrics), "metric")) if n]
     borders = [len(people)] if people and metrics else []
-    return study_charts.agreement_map(names, agreement.all, agreement.common, people + metrics, borders, " and ".join(some)).to_dict()
+    return study_charts.agreement_map(names, agreement.all, agreement.common, people + metrics, borders, " and ".join(some))

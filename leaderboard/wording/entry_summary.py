@@ -32,7 +32,7 @@ def unranked(it: Unranked | None) -> str:
         case NoRank.LATE:
             return UNRANKED[Reason.LATE]
         case NoRank.BASELINE:
-            return "It is a baseline: baselines are shown among the entries and hold no rank."
+            return "It is a baseline, which is shown and holds no rank."
         case NoRank.NO_ORDER:
             return f"There is no overall rank here: {it.note}."
         case NoRank.NOT_PASSED:

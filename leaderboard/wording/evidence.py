@@ -226,7 +226,7 @@ def within_and_across(title: str, rows: Sequence[tuple[EvidenceRecord, Criterion
         said.append(
             f"In {record.called}, {title} picks what people pick within one {words.item} in {with_interval(within)} of 100 comparisons"
             f"{beside}. "
-            f"Across {several(words.item)} its ρ is {with_interval(across, across=True)}{rival}."
+            f"Across {several(words.item)} its ρ with people's means is {with_interval(across, across=True)}{rival}."
         )
     return " ".join(said)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -32,7 +33,7 @@ from submissions.models.entry_texts import ABOUT, TEXTS
 from submissions.permissions import Viewer
 from submissions.storage import uploads
 from submissions.views.files import download
-from submissions.wording import sentence
+from submissions.wording import duplicate, sentence
 
 router = Router(tags=["submissions"], auth=SIGNED_IN)
 
@@ -188,17 +189,24 @@ OPEN = (
 OWN = (*("file_name", "size", "sha256", "problems", "n_problems", "confirm_until", "missing_items"),)
 
 
+def duplicate_warnings(entries: Sequence[Submission]) -> dict[int, str]:
+    """By entry, a sentence if its team has sent the same bytes before; otherwise empty."""
+    found = Submission.sent_before(entries)
+    said = {pk: duplicate(other.number, other.phase.title, other.state.state) for pk, other in found.items()}
+    return {entry.pk: said.get(entry.pk, "") for entry in entries}
+
+
 def brief(
     request: HttpRequest, submission: Submission, viewer: Viewer, again: str | None = None, state: EntryState | None = None
 ) -> SubmissionBrief:
-    """An entry as `viewer` may see it. `again` is its duplicate warning and `state` its state, where the caller knows more of these."""
+    """An entry as `viewer` may see it. `again` is its duplicate warning and `state` its state, where the caller has these."""
     own, reader = viewer.may("submission.see_problems", submission), viewer.reader(submission)
     state = (state or submission.state).as_told(reader)
     columns = {name: getattr(submission, name) for name in OPEN}
     columns |= {name: getattr(submission, name) if own else None for name in OWN}
     warnings = reason = upload = said = on_hold = None
     if own:
-        again = submission.duplicate_warning() if again is None else again
+        again = duplicate_warnings([submission])[submission.pk] if again is None else again
         warnings = [*([again] if again else []), *submission.warnings]
         reason = submission.disqualified_reason or submission.hidden_reason
         said, on_hold = sentence(state, reader), submission.reason if submission.is_on_hold else ""

@@ -693,25 +693,17 @@ class Submission(Leased):
         return Submission.objects.filter(team=self.team, sha256=self.sha256, received_at__isnull=False, pk__lt=self.pk)
 
     @classmethod
-    def duplicate_warnings(cls, entries: Iterable[Submission]) -> dict[int, str]:
-        """By entry, a sentence if its team has sent the same bytes before; otherwise empty."""
+    def sent_before(cls, entries: Iterable[Submission]) -> dict[int, Submission]:
+        """By entry, the newest earlier one of its team with the same bytes; nothing for those that are new."""
         entries = list(entries)
         sent = cls.objects.filter(
             team__in={entry.team_id for entry in entries}, sha256__in={entry.sha256 for entry in entries} - {""}, received_at__isnull=False
         )
         before: dict[tuple[int, str], list[Submission]] = {}
-        for other in sent.select_related("phase").only("number", "status", "team_id", "sha256", "created_at", "phase__title"):
+        for other in sent.select_related("phase").defer("problems", "warnings", "missing_items", "failure_detail"):
             before.setdefault((other.team_id, other.sha256), []).append(other)  # newest first
-        found = {}
-        for entry in entries:
-            same = next((other for other in before.get((entry.team_id, entry.sha256), ()) if other.pk < entry.pk), None)
-            status = same.get_status_display().lower() if same else ""
-            found[entry.pk] = f"These are the same bytes as in entry #{same.number} of {same.phase.title} ({status})." if same else ""
-        return found
-
-    def duplicate_warning(self) -> str:
-        """A sentence where the team has sent the same bytes before; else empty."""
-        return self.duplicate_warnings([self])[self.pk]
+        earlier = {entry.pk: [one for one in before.get((entry.team_id, entry.sha256), ()) if one.pk < entry.pk] for entry in entries}
+        return {pk: found[0] for pk, found in earlier.items() if found}
 
 
 def _days(number: float) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 STRIDES = (4, 8, 16)
 SMALLEST = 96  # px on every side
-UNTRIED = "How far it agrees with people nobody has measured yet."
+UNTRIED = "Nobody has measured yet how far it agrees with people."
 WEIGHTS = published("lite0", "The weights of EfficientNet-Lite0, which are a Python package that the server has.", Source.OURS)
 
 

@@ -291,50 +291,18 @@ def _picture_verdict(scene: str, rows: Sequence[Row], kind: str, higher: bool) -
             views.setdefault(row.number, {})[row.damage] = row.value
         if row.area is not None:
             areas.setdefault(row.damage, []).append(row.area)
-    complete = {number: values for number, values in views.items() if CLEAN in values and len(values) > 1}
-    if not complete:
+    tables = [values for values in views.values() if CLEAN in values and len(values) > 1]
+    if not tables:
         return SceneVerdict(scene, False, 0, reason="The metric has no value for any of its views.")
-    tables = list(complete.values())
-    conditions = []
-    if kind == CROSS:  # A: clean above the damaged view in nearly all pairs, and no damage that beats it in more than one view
-        won = [(name, values[CLEAN] > value) for values in tables for name, value in values.items() if name != CLEAN]
-        condition = _counted("A", won, CLEAN_FIRST)
-        beaten = Counter(name for values in tables for name, value in values.items() if value > values[CLEAN])
-        conditions.append(replace(condition, held=condition.held and max(beaten.values(), default=0) <= 1))
-    # B: empty pictures below every mild damage and never above clean; pictures of something else mostly so.
-    for key, group, least in (("B", EMPTY, EMPTY_LAST), ("B2", FOREIGN, FOREIGN_LAST)):
-        below, above_clean = [], False
-        for values in tables:
-            mild = [value for name, value in values.items() if name != CLEAN and BY_NAME[name].group == MILD]
-            of_group = [(name, value) for name, value in values.items() if name != CLEAN and BY_NAME[name].group == group]
-            below += [(name, value < other) for name, value in of_group for other in mild]
-            above_clean |= any(value > values[CLEAN] for _, value in of_group)
-        condition = _counted(key, below, least)
-        conditions.append(replace(condition, held=condition.held and not (group == EMPTY and above_clean)))
-    # C: each step of the ladders below the one before it.
-    steps = [
-        (stronger, values[stronger] < values[weaker])
-        for values in tables
-        for ladder in LADDERS
-        for weaker, stronger in zip((CLEAN, *ladder), ladder, strict=False)
-        if weaker in values and stronger in values
-    ]
-    conditions.append(_counted("C", steps, STEPS))
-    # E: severe damage below mild damage of another kind, which nothing is refused for.
-    across = [
-        (f"{severe}:{damage.name}", values[severe] < values[damage.name])
-        for values in tables
-        for severe in SEVERE
-        for damage in PICTURE_DAMAGES
-        if damage.group == MILD and damage.name not in OF_SEVERE_KIND and severe in values and damage.name in values
-    ]
-    conditions += [_counted("E", across, 0.0)] if across else []
-    if areas:
-        means = {name: float(np.mean(found)) for name, found in areas.items()}
-        mean, low = float(np.mean(list(means.values()))), [name for name, value in means.items() if value < MAP_MIN]
-        fails = tuple((name, round(100 * means[name]), 100) for name in low)
-        held = mean >= MAP_MEAN and not low
-        conditions.append(Condition("D", held, round(100 * mean), 100, MAP_MEAN, fails))  # the map is low where the damage is
+    asked = (
+        _clean_first(tables) if kind == CROSS else None,
+        _group_last("B", EMPTY, EMPTY_LAST, tables),
+        _group_last("B2", FOREIGN, FOREIGN_LAST, tables),
+        _steps_down(tables),
+        _severe_last(tables),
+        _map_low(areas) if areas else None,
+    )
+    conditions = tuple(condition for condition in asked if condition is not None)
     sign = 1 if higher else -1
     names = [CLEAN, *(damage.name for damage in PICTURE_DAMAGES)]
     means_of = {name: [values[name] for values in tables if name in values] for name in names}
@@ -343,10 +311,52 @@ def _picture_verdict(scene: str, rows: Sequence[Row], kind: str, higher: bool) -
         scene,
         all(condition.held for condition in conditions),
         len(tables),
-        tuple(conditions),
+        conditions,
         tuple((name, sign * float(np.mean(found)) + 0.0) for name, found in means_of.items() if found),
         (float(np.mean(clean)), min(clean), max(clean)),
     )
+
+
+def _clean_first(tables: Sequence[Mapping[str, float]]) -> Condition:
+    """A: clean above the damaged view in nearly all pairs, and no damage that beats it in more than one view."""
+    won = [(name, values[CLEAN] > value) for values in tables for name, value in values.items() if name != CLEAN]
+    condition = _counted("A", won, CLEAN_FIRST)
+    beaten = Counter(name for values in tables for name, value in values.items() if value > values[CLEAN])
+    return replace(condition, held=condition.held and max(beaten.values(), default=0) <= 1)
+
+
+def _group_last(key: str, group: str, least: float, tables: Sequence[Mapping[str, float]]) -> Condition:
+    """B and B2: the pictures of a group below every mild damage; empty ones never above clean."""
+    below, above_clean = [], False
+    for values in tables:
+        mild = [value for name, value in values.items() if name != CLEAN and BY_NAME[name].group == MILD]
+        of_group = [(name, value) for name, value in values.items() if name != CLEAN and BY_NAME[name].group == group]
+        below += [(name, value < other) for name, value in of_group for other in mild]
+        above_clean |= any(value > values[CLEAN] for _, value in of_group)
+    condition = _counted(key, below, least)
+    return replace(condition, held=condition.held and not (group == EMPTY and above_clean))
+
+
+def _steps_down(tables: Sequence[Mapping[str, float]]) -> Condition:
+    """C: each step of the ladders below the one before it."""
+    pairs = [(weaker, stronger) for ladder in LADDERS for weaker, stronger in zip((CLEAN, *ladder), ladder, strict=False)]
+    return _counted("C", [(b, values[b] < values[a]) for values in tables for a, b in pairs if a in values and b in values], STEPS)
+
+
+def _severe_last(tables: Sequence[Mapping[str, float]]) -> Condition | None:
+    """E: severe damage below mild damage of another kind, which nothing is refused for; None where no pair is there."""
+    mild = [damage.name for damage in PICTURE_DAMAGES if damage.group == MILD and damage.name not in OF_SEVERE_KIND]
+    pairs = [(a, b) for a in SEVERE for b in mild]
+    across = [(f"{a}:{b}", values[a] < values[b]) for values in tables for a, b in pairs if a in values and b in values]
+    return _counted("E", across, 0.0) if across else None
+
+
+def _map_low(areas: Mapping[str, Sequence[float]]) -> Condition:
+    """D: the map is low where the damage is."""
+    means = {name: float(np.mean(found)) for name, found in areas.items()}
+    mean, low = float(np.mean(list(means.values()))), [name for name, value in means.items() if value < MAP_MIN]
+    fails = tuple((name, round(100 * means[name]), 100) for name in low)
+    return Condition("D", mean >= MAP_MEAN and not low, round(100 * mean), 100, MAP_MEAN, fails)
 
 
 def _model_verdict(scene: str, rows: Sequence[Row], kind: str, higher: bool) -> SceneVerdict:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 from leaderboard.boards.people import lines_of
 from leaderboard.charts import judges
 from leaderboard.models import JudgeRun, Study, StudyEntry
 from leaderboard.models.judge_budget import money
 from leaderboard.records.agreement import Line
+from leaderboard.records.chart import Chart
 from leaderboard.records.study import Summary
 from leaderboard.stats.crossed import Ends
 from leaderboard.stats.judges import MethodScore
@@ -59,7 +59,7 @@ class JudgeOnPage:
     took: RunFacts
     criteria: list[str]
     table: list[ScoreRow]
-    radar: dict[str, Any] | None
+    radar: Chart | None
     anchor: str
 
     @property
@@ -115,7 +115,7 @@ def of_study(study: Study, summary: Summary | None, hidden: Collection[str] = ()
                 took=facts(run),
                 criteria=titles,
                 table=[ScoreRow(name, [rows.get(name) for rows in by_key]) for name in _scores(criteria)],
-                radar=None if run.is_for_display_only else judges.radar(titles, _scores(criteria)).to_dict(),
+                radar=None if run.is_for_display_only else judges.radar(titles, _scores(criteria)),
                 anchor=next((one.anchor for one in criteria.values()), ""),
             )
         )

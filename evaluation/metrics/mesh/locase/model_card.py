@@ -15,7 +15,7 @@ from evaluation.metrics.mesh.locase.wanted import Sentence
 
 PUBLISHED = {"plcc": 0.728, "srocc": 0.757, "krocc": 0.614}  # of the paper, on human scores: a different test
 NO_HUMAN = (
-    "These weights have seen no human score. They were trained on made-up damage to made-up objects, with scores that "
+    "These weights have seen no human score. They were trained on simulated damage to simulated objects, with scores that "
     "follow from the level of the damage and its measured effect. What they give is a pseudo-score: it has not been shown "
     "to agree with people."
 )

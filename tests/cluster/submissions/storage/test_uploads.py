@@ -127,14 +127,14 @@ def test_a_whole_file_in_one_request_is_received_at_once(phase, people, tmp_path
 
 def test_the_same_bytes_again_are_a_warning_not_a_refusal(phase, people):
     first, second = start(people.owner, phase), start(people.owner, phase)
-    assert second.duplicate_warning() == ""  # the first has not arrived
+    assert not Submission.sent_before([second])  # the first has not arrived
     send(first)
     uploads.finish(first)
-    assert f"entry #{first.number}" in second.duplicate_warning()
+    assert Submission.sent_before([second, first]) == {second.pk: first}
     send(second)
     assert uploads.finish(second).status == Status.RECEIVED
     theirs = start(people.other, phase)
-    assert theirs.duplicate_warning() == ""  # another team's bytes are none of their business
+    assert not Submission.sent_before([theirs])  # another team's bytes are none of their business
 
 
 @pytest.mark.parametrize("name", ["", "..", ".hidden", "a\0b", "x" * 161 + ".zip", "dir/", "a\nb.zip"])

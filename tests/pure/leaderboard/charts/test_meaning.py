@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from leaderboard.charts.meaning import BOTTOM, TOP, curve
+from leaderboard.charts.meaning import curve, examples
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.minimums import ENTRIES_FOR_DIFFERENCE
 from leaderboard.stats.states import Counted, Key, Reason
@@ -15,28 +15,19 @@ STEEP = Difference(0.5, 0.1, 0.4, 9, 30, 25, 12, 12, 0.01, 0.6, 0.01, 20.0)
 
 
 def test_it_rises_from_one_half_to_the_largest_difference():
-    found = curve(STEEP)
-    points = [tuple(float(n) for n in point.split()) for point in found.line.removeprefix("M").split("L")]
-    assert len(points) == 41 and points[0][1] == pytest.approx((TOP + BOTTOM) / 2, abs=0.06)
-    assert points[-1][1] == pytest.approx(BOTTOM - (BOTTOM - TOP) / (1 + math.exp(-2)), abs=0.06)
-    assert [text for _, text in found.ticks] == ["0", "0.1", "0.2", "0.3", "0.4"] and [share for _, share in found.shares] == [
-        0,
-        25,
-        50,
-        75,
-        100,
-    ]
-    assert [size for size, _ in found.examples] == [0.1, 0.4]
+    found = curve(STEEP, "m")
+    *_, line = found.marks
+    assert len(line.dots) == 41 and line.dots[0].y == pytest.approx(50)
+    assert (line.dots[-1].x, line.dots[-1].y) == (0.4, pytest.approx(100 / (1 + math.exp(-2))))
+    assert (found.x.title, found.x.ends, found.y.ends) == ("difference in m", (0, 0.4), (0, 100))
+    assert [row[:2] for row in found.rows[::5]] == [("0", "50 %"), ("0.4000", "88 %")] and len(found.rows[0]) == len(found.columns)
+    assert [size for size, _ in examples(STEEP)] == [0.1, 0.4]
 
 
 def test_the_band_of_single_pairs_is_wider_than_that_of_the_mean():
-    found = curve(STEEP)
-
-    def width(band: str) -> float:
-        heights = [float(point.split()[1]) for point in band.removeprefix("M").removesuffix("Z").split("L")]
-        return heights[len(heights) // 2] - heights[len(heights) // 2 - 1]
-
-    assert width(found.one) > width(found.mean) > 0
+    one, mean, _ = curve(STEEP).marks
+    for (_, least, most), (_, low, high) in zip(one.points[1:], mean.points[1:], strict=True):
+        assert least < low < high < most
 
 
 def test_where_nothing_is_known_there_is_no_curve():

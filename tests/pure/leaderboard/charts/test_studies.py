@@ -45,17 +45,17 @@ def points(*places: tuple[float, float]) -> list[Point]:
 
 
 def test_labels_that_would_lie_over_each_other_are_left_to_the_pointer():
-    apart = scatter("PSNR", True, points((20, 2), (25, 3), (30, 4))).data[0]
-    assert apart["text"] == ["method 0", "method 1", "method 2"]
-    crowd = scatter("PSNR", True, points((0, 1), *((29 + n / 1000, 4.0 + n / 1000) for n in range(9)))).data[0]
-    assert crowd["text"][0] == "method 0" and 1 <= sum(bool(text) for text in crowd["text"][1:]) <= 4
-    assert crowd["hovertext"] == [f"method {n}" for n in range(10)]
+    apart = scatter("PSNR", True, points((20, 2), (25, 3), (30, 4))).marks[0].dots
+    assert [dot.label for dot in apart] == ["method 0", "method 1", "method 2"]
+    crowd = scatter("PSNR", True, points((0, 1), *((29 + n / 1000, 4.0 + n / 1000) for n in range(9)))).marks[0].dots
+    assert crowd[0].label == "method 0" and 1 <= sum(bool(dot.label) for dot in crowd[1:]) <= 4
+    assert [dot.said.partition(":")[0] for dot in crowd] == [f"method {n}" for n in range(10)]
 
 
 def test_an_interval_beyond_the_scale_is_drawn_whole():
     near = scatter("PSNR", True, [Point("a", 20, 4.6, 3.9, 5.3), Point("b", 25, 1.5, 1.2, 1.8)])
-    assert near.layout["yaxis"]["range"] == pytest.approx([0.9, 5.4])
-    assert scatter("PSNR", True, points((20, 2), (25, 3))).layout["yaxis"]["range"] == pytest.approx([0.9, 5.1])
+    assert near.y.ends == pytest.approx([0.9, 5.4])
+    assert scatter("PSNR", True, points((20, 2), (25, 3))).y.ends == pytest.approx([0.9, 5.1])
 
 
 def test_the_map_says_who_is_in_it_and_leaves_names_out_below_where_they_have_no_room():
@@ -63,4 +63,4 @@ def test_the_map_says_who_is_in_it_and_leaves_names_out_below_where_they_have_no
         square = [[0.5] * n for _ in range(n)]
         found = agreement_map([f"rater {k}" for k in range(n)], square, square, range(n), [], "2 raters and 1 metric")
         assert found.summary == "Agreement of 2 raters and 1 metric on the pairs each two have in common."
-        assert found.layout["xaxis"]["showticklabels"] is shown and found.layout["yaxis"].get("showticklabels", True)
+        assert bool(found.x.ticks) is shown and len(found.y.ticks) == n

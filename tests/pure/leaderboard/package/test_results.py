@@ -17,6 +17,7 @@ from evaluation.metrics import registry
 from evaluation.synthetic.houses import houses
 from evaluation.synthetic.simplified import jittered
 from leaderboard.package.comparison import Comparison
+from leaderboard.package.plots import described
 from leaderboard.stats.uncertainty import paired
 from submissions.formats.wireframe.wireframe_files import write_json
 
@@ -193,6 +194,17 @@ def test_a_latex_table_has_intervals_and_the_best_in_bold(good, bad):
 def test_a_chart_is_a_file_of_its_suffix(good, bad, tmp_path, suffix, begins):
     good.plot(tmp_path / f"chart{suffix}", beside={"Theirs": bad})
     assert (tmp_path / f"chart{suffix}").read_bytes().startswith(begins)
+
+
+def test_a_chart_has_the_best_in_the_accent_and_says_the_same_in_words(good, bad, tmp_path):
+    column, ours = good.columns[2], good.summaries["corner_offset"]
+    chart = described({"Ours": good, "Theirs": bad}, column)
+    dark, grey = chart.marks
+    assert [(dot.x, dot.y, dot.low, dot.high) for dot in dark.dots] == [(ours.value, 0, ours.ci_low, ours.ci_high)]
+    assert (dark.tone, grey.tone, grey.dots[0].y) == ("accent", "soft", 1) and chart.y.ticks == ((0, "Ours"), (1, "Theirs"))
+    assert chart.summary.startswith("Corner offset") and chart.rows[0][0] == "Ours" and f"Ours {chart.rows[0][1]} (" in chart.summary
+    good.plot(tmp_path / "chart.svg", beside={"Theirs": bad})
+    assert chart.summary in (tmp_path / "chart.svg").read_text(encoding="utf-8")
 
 
 def test_a_chart_of_another_form_is_refused(good, tmp_path):

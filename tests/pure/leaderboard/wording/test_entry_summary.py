@@ -44,7 +44,7 @@ def test_a_rank_names_the_entries_it_is_tied_with_where_they_are_few_and_known(r
     ("record", "words"),
     [
         (None, ""),
-        (Unranked(NoRank.BASELINE), "It is a baseline: baselines are shown among the entries and hold no rank."),
+        (Unranked(NoRank.BASELINE), "It is a baseline, which is shown and holds no rank."),
         (Unranked(NoRank.LATE), UNRANKED[Reason.LATE]),
         (Unranked(NoRank.OFF, state="hidden"), "It is hidden: it holds no rank, and the public does not see this."),
         (Unranked(NoRank.NO_ORDER, note="no metric takes part"), "There is no overall rank here: no metric takes part."),

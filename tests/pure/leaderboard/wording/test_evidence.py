@@ -180,7 +180,7 @@ def test_both_figures_of_a_metric_are_told_together_with_what_rules_it_out():
     figures = MetricFigures(column="P", decided=FIGURE, srocc=SetFigure(value=0.44, low=0.06, high=0.71))
     said = wording.within_and_across("PSNR", [(record(short="QA"), criterion(), figures)], {"a": "DISTS, .85 [.71, .93],"})
     assert said == (
-        "In QA, PSNR picks what people pick within one camera path in 84 [80, 88] of 100 comparisons. Across camera paths its ρ is "
-        ".44 [.06, .71]. There it is ruled out as the best; DISTS, .85 [.71, .93], may be."
+        "In QA, PSNR picks what people pick within one camera path in 84 [80, 88] of 100 comparisons. "
+        "Across camera paths its ρ with people's means is .44 [.06, .71]. There it is ruled out as the best; DISTS, .85 [.71, .93], may be."
     )
     assert "Others computed its values." in wording.as_published("PSNR", [(record(short="QA"), criterion(), figures)])
