@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from evaluation.models import Evaluation, EvaluationBatch
 from leaderboard.tasks import build_due_boards
-from leaderboard.views.entry import OwnDuel, _worst
+from leaderboard.views.entry import OwnPair, _worst
 from submissions.entry_states import Reader, Reason
 from submissions.models import Phase, Status, Submission
 from submissions.wording import sentence
@@ -293,4 +293,4 @@ def test_most_items_at_the_worst_value_are_a_warning(values, higher, bounds, see
     ],
 )
 def test_points_are_higher_or_lower_and_never_higher_by_less_than_none(ends, words):
-    assert OwnDuel("other", None, *ends, answers=40, is_sure=False).points == words
+    assert OwnPair("other", None, *ends, answers=40, is_sure=False).points == words
