@@ -332,6 +332,10 @@ def test_votes_are_for_organizers_and_hidden_studies_too(phase, client, people):
     analyse_due()
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
     assert client.get(address).status_code == 404 and client.get(f"{address}votes.csv").status_code == 404
+    assert address not in client.get("/studies/").content.decode()
+    Study.objects.update(is_public=True)
+    assert address in client.get("/studies/").content.decode()
+    Study.objects.update(is_public=False)
     client.force_login(people.organizer)
     assert client.get(address).status_code == 200
     rows = list(csv.reader(io.StringIO(b"".join(client.get(f"{address}votes.csv").streaming_content).decode("utf-8-sig"))))
