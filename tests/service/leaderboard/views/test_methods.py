@@ -154,7 +154,7 @@ class TestMethod:
             "marks": {},
         }
         raw = board.model_dump(mode="json") | {"people": found}
-        board = type(board).read(raw)
+        board = type(board).model_validate(raw)
         Snapshot.keep(ridge, snapshot.batch, board, front(board))
         page = text(client.get(method_page(people.team, "ridge-net")))
         assert "96 votes by 12 raters" in page and "<b>2nd</b>" in page
