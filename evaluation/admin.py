@@ -115,8 +115,8 @@ class PropertyRunAdmin(LookOnly):
         self.message_user(request, f"{n} of {queryset.count()} will be measured again; one that a worker holds is left as it is.")
 
 
-@admin.register(models.Trial)
-class TrialAdmin(LookOnly):
+@admin.register(models.AcceptanceTest)
+class AcceptanceTestAdmin(LookOnly):
     list_display = ("pk", "key", "reference", "state", "done", "total", "seconds", "attempts", "losses", "worker", "failure")
     list_filter = ("state", "key")
     search_fields = ("=pk", "key", "fingerprint", "failure", "failure_detail")
@@ -125,7 +125,7 @@ class TrialAdmin(LookOnly):
 
     @admin.action(description="Try again, from the start")
     def try_again(self, request: HttpRequest, queryset: QuerySet) -> None:
-        n = sum(trial.restart() for trial in queryset)
+        n = sum(acceptance_test.restart() for acceptance_test in queryset)
         self.message_user(request, f"{n} of {queryset.count()} will be tried again; one that a worker holds is left as it is.")
 
 
@@ -160,7 +160,7 @@ class WorkerTokenAdmin(LookOnly):
     list_select_related = ("challenge", "created_by")
 
 
-@admin.register(models.OutsideWorker)
+@admin.register(models.RemoteWorker)
 class OutsideWorkerAdmin(LookOnly):
     list_display = ("name", "token", "machine", "first_seen_at", "seen_at")
     search_fields = ("name", "machine", "token__name")

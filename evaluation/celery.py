@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db import close_old_connections
 
 from evaluation.work import folder_broker
-from submissions import wake
+from submissions import worker_notify
 
 log = structlog.get_logger(__name__)
 app = Celery("plumbline", set_as_current=True)
@@ -122,7 +122,7 @@ def _look_now_and_then(sender: Any, **_: object) -> None:
     """Do what nudges ask for without one, every few sweeps: one may be lost, or sent while Redis is emptied. The timer may be a thread of
     its own, and work is done between two messages, where no other is under way."""
     queues = sender.app.amqp.queues.consume_from
-    tasks = [sender.app.tasks[task] for task, queue in wake.TASKS.values() if queue in queues]
+    tasks = [sender.app.tasks[task] for task, queue in worker_notify.TASKS.values() if queue in queues]
 
     def look() -> None:
         for task in tasks:

@@ -21,7 +21,7 @@ class Corruption(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MadeUp:
+class Simulated:
     """The procedural models of a kind: the command's option for their number, what they are called, how many metrics are usually
     measured on, and the dotted name of the function that gives the first n of them by id."""
 
@@ -49,7 +49,7 @@ class Kind:
     key: str
     pair: str
     trials: str
-    made_up: MadeUp
+    simulated: Simulated
     corruptions: tuple[Corruption, ...]
     tests: tuple[str, ...] = ()
     weaknesses: str = ""
@@ -74,7 +74,7 @@ WIREFRAME = Kind(
     key="wireframe",
     pair="evaluation.metrics.wireframe.pair.Pair",
     trials="evaluation.properties.wireframe_trials",
-    made_up=MadeUp("houses", "houses", "procedural houses", 128, "evaluation.synthetic.houses.houses"),
+    simulated=Simulated("houses", "houses", "procedural houses", 128, "evaluation.synthetic.houses.houses"),
     corruptions=(
         Corruption("mono_wrong_edges", "wrong edges", "One by one, ten wrong edges between existing corners are added."),
         Corruption("mono_deform_split", "deform/split", "Ten times, an edge is cut in two and its three corners are moved."),
@@ -90,7 +90,7 @@ MESH = Kind(
     key="mesh",
     pair="evaluation.metrics.mesh.pair.MeshPair",
     trials="evaluation.properties.mesh_trials",
-    made_up=MadeUp("shapes", "meshes", "procedural meshes", 8, "evaluation.synthetic.meshes.meshes"),
+    simulated=Simulated("shapes", "meshes", "procedural meshes", 8, "evaluation.synthetic.meshes.meshes"),
     corruptions=(
         Corruption("mono_noise", "noise", "The noise on all vertices grows in five steps."),
         Corruption("mono_holes", "holes", "Three holes in the surface widen in five steps."),
@@ -103,7 +103,7 @@ RENDER = Kind(
     key="render",
     pair="evaluation.metrics.render.pair.RenderPair",
     trials="evaluation.properties.render_trials",
-    made_up=MadeUp("views", "rooms", "views of procedural rooms", 12, "evaluation.properties.render_trials.models"),
+    simulated=Simulated("views", "rooms", "views of procedural rooms", 12, "evaluation.properties.render_trials.models"),
     corruptions=(
         Corruption("mono_image_noise", "pixel noise", "The noise of all pixels grows in five steps."),
         Corruption("mono_blur", "blur", "The picture is blurred further in five steps."),

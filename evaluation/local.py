@@ -18,8 +18,8 @@ from evaluation.metrics import registry, runner
 from evaluation.metrics.aggregation import Summary
 from evaluation.metrics.runner import MetricRequest, SampleScores
 from evaluation.networks import weights
+from submissions.formats.detect_kind import family_of
 from submissions.formats.errors import FormatError, Remarks
-from submissions.formats.guess import family_of
 from submissions.kinds import FAMILIES, Family
 from submissions.manifest import ITEM_ID, Bounds, Item, Manifest, ManifestError
 from submissions.validation import Verdict, validate

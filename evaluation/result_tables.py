@@ -22,7 +22,7 @@ from evaluation.metrics.aggregation import unit_matrix
 from evaluation.metrics.papers import Origin
 from evaluation.metrics.spec import MetricSpec
 from submissions.formats.decimals import SeparatedNumber, cell, delimiter, hint
-from submissions.formats.errors import TableError, control_character, heads_text, is_blank, more_cells
+from submissions.formats.errors import TableError, control_character, headings_text, is_blank, more_cells
 from submissions.formats.stand_in import STAND_IN_BYTES, stand_in
 
 MAX_ROWS = 2000
@@ -206,7 +206,7 @@ def lines(text: str, heads: Iterable[str], most: int = MAX_ROWS) -> list[tuple[i
         there = [head.strip() for head in table.fieldnames or ()]
         absent = [head for head in dict.fromkeys(heads) if head not in there]
         if absent:
-            raise ResultsError([f"the table has no column {heads_text(absent)}; its columns are {heads_text(there)}."])
+            raise ResultsError([f"the table has no column {headings_text(absent)}; its columns are {headings_text(there)}."])
         if len(set(there)) < len(there):
             raise ResultsError(["the table has two columns of one name; give each its own."])
         rows, problems = [], []

@@ -20,8 +20,8 @@ class SnapshotAdmin(LookOnly):
 
 @admin.register(models.Study)
 class StudyAdmin(LookOnly):
-    list_display = ("title", "phase", "slug", "kind", "state", "made_up", "is_public", "revision", "created_at")
-    list_filter = ("state", "kind", "is_public", "made_up")
+    list_display = ("title", "phase", "slug", "kind", "state", "simulated", "is_public", "revision", "created_at")
+    list_filter = ("state", "kind", "is_public", "simulated")
     search_fields = ("slug", "title", "phase__slug", "phase__challenge__slug")
     list_select_related = ("phase__challenge",)
 
@@ -98,9 +98,9 @@ class StudyVoteAdmin(LookOnly):
     show_full_result_count = False
 
 
-@admin.register(models.StudyLook)
+@admin.register(models.InterimAnalysis)
 class StudyLookAdmin(LookOnly):
-    list_display = ("study", "number", "judgements", "raters", "samples", "entry", "made_at")
+    list_display = ("study", "number", "answers", "raters", "samples", "entry", "made_at")
     search_fields = ("study__slug", "entry")
     list_select_related = ("study__phase__challenge",)
 

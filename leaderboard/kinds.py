@@ -67,7 +67,7 @@ class Kind:
         """A picture (PIL) of a stored item, so many times as large as on a board."""
         return _loaded(self.thumbnail)(item, times)
 
-    def made_up(self, manifest: Any, item: Any, number: int) -> tuple[Any, Any]:
+    def simulated(self, manifest: Any, item: Any, number: int) -> tuple[Any, Any]:
         """A thing in the phase's unit or size, and the same with noise."""
         return _loaded(self.example)(manifest, item, number)
 

@@ -39,7 +39,8 @@ HOME = env.folder("HOME", BASE_DIR / "var")  # database, files and queue of the 
 SITE_URL = env.web_address("SITE_URL", "http://127.0.0.1:8000", "https://boards.example.org")  # used in e-mails and exports
 DEBUG = env.flag("DEBUG", False)
 SECRET_KEY = env.text("SECRET_KEY", "") or (_secret_key(HOME) if not env.wrong else "")
-# Secret keys of before: links, sessions and sealed keys that were made with them still hold. Remove one only after `manage.py seal_anew`.
+# Earlier secret keys: links, sessions and sealed keys that were made with them stay valid. Run `manage.py rotate_secret_key` before you
+# remove one.
 SECRET_KEY_FALLBACKS = env.texts("SECRET_KEY_FALLBACKS")
 SECRET_KEY_GIVEN = bool(env.text("SECRET_KEY", ""))
 ALLOWED_HOSTS = env.hosts("HOSTS", ["127.0.0.1", "localhost", "[::1]"])

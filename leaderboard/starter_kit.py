@@ -18,8 +18,8 @@ from evaluation.work.child import uses_networks
 from leaderboard import wheel
 from leaderboard.kinds import KINDS
 from submissions.formats.archive import readable_member
-from submissions.formats.fit import Box
-from submissions.formats.input_fit import box_of
+from submissions.formats.box_alignment import Box
+from submissions.formats.plausibility import box_of
 from submissions.formats.render.views import render
 from submissions.manifest import Item, Manifest
 from submissions.models import ChallengeFile, Phase
@@ -54,7 +54,7 @@ def write_kit(phase: Phase) -> IO[bytes]:
         "phase": phase,
         "challenge": phase.challenge,
         "site": settings.SITE_URL,
-        "made_up": not files,
+        "simulated": not files,
         "example": f"example-entry/{names[0]}" if single_file else "example-entry",
         "example_noun": KINDS[manifest.family].example_noun,
         "package": wheel.address(),
@@ -76,7 +76,7 @@ def write_kit(phase: Phase) -> IO[bytes]:
             ):
                 shutil.copyfileobj(source, target)
         # Without files of the organizers something made up for each sample, and the same with a bit of noise as the entry.
-        family, make = manifest.kind, KINDS[manifest.family].made_up
+        family, make = manifest.kind, KINDS[manifest.family].simulated
         for number, item in enumerate(manifest.items) if not files else ():
             for folder, model in zip(("example-reference", "example-entry"), make(manifest, item, number), strict=True):
                 box = Box.of(model.vertices) if item.input is not None else None
@@ -91,7 +91,7 @@ def write_kit(phase: Phase) -> IO[bytes]:
 def _notebook(made: dict[str, Any]) -> str:
     """The same steps as cells of a notebook (nbformat 4), not run."""
     phase, challenge, example = made["phase"].slug, made["challenge"].slug, made["example"]
-    reference = "example-reference" if made["made_up"] else example
+    reference = "example-reference" if made["simulated"] else example
     at = f"--server {made['site']} --challenge {challenge} --phase {phase}"
     cells = [
         ("markdown", f"# {made['challenge'].title}, {made['phase'].title}\n\nCheck an entry, score it as the server does, read the board."),

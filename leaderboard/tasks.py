@@ -21,7 +21,7 @@ from leaderboard.studies.analysis import analyse_due, recount
 from leaderboard.studies.judge.run import ask_due
 from leaderboard.studies.live import artifacts
 from leaderboard.viewer import thumbnails
-from submissions import database_clock, wake
+from submissions import database_clock, worker_notify
 from submissions.leases import Leased
 from submissions.models import Phase
 
@@ -79,7 +79,7 @@ def studies_gpu() -> int:
 def judges() -> int:
     done = shares.JUDGES.give("cpu", ask_due)
     if done:  # another turn, behind what else waits in the queue; of further runs the sweeper says that they wait
-        wake.send("judges")
+        worker_notify.send("judges")
     return done
 
 
@@ -87,7 +87,7 @@ def wake_judges() -> int:
     """Wake a worker for each run of a judge that can be worked on, or has stopped without its scores; how many there are."""
     waiting = JudgeRun.objects.waiting().unleased().count() + len(JudgeRun.objects.unscored())
     if waiting:
-        wake.send("judges", times=min(waiting, 4))
+        worker_notify.send("judges", times=min(waiting, 4))
     return waiting
 
 
@@ -98,7 +98,7 @@ def request_analyses() -> int:
     waiting = StudyAnalysis.objects.waiting().unleased().count() + artifacts.waiting().count() + joint.request() + programs.request()
     waiting += AnswerSet.request_outdated()
     if waiting:
-        wake.send("studies", times=min(waiting, 4))
+        worker_notify.send("studies", times=min(waiting, 4))
     return waiting
 
 

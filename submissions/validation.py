@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from submissions.entry_states import Reason
-from submissions.formats import input_fit, wrong_kind
+from submissions.formats import plausibility, wrong_kind
 from submissions.formats.archive import Package, open_package
 from submissions.formats.errors import FormatError, Remarks, excerpt, size_text
 from submissions.formats.layout import is_companion, is_silent, item_of
@@ -147,8 +147,8 @@ def validate(
         asked: dict[Reason, list[str]] = {}
         if not notes.count:
             # A group's folders have a meaning.
-            folders = [] if kind.grouped else input_fit.folders(notes.files)
-            asked = {Reason.KIND: wrong, Reason.INPUTS: input_fit.sentences(items, manifest), Reason.FOLDERS: folders}
+            folders = [] if kind.grouped else plausibility.folders(notes.files)
+            asked = {Reason.KIND: wrong, Reason.INPUTS: plausibility.sentences(items, manifest), Reason.FOLDERS: folders}
         to_confirm = tuple(sentence for sentences in asked.values() for sentence in sentences)
         hold = next((reason.value for reason, sentences in asked.items() if sentences), "")
         faults, warnings = tuple(notes.faults), (*notes.warnings, *notes.remarks.sentences())

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from submissions.entry_states import EntryState, Reader, Reason, State, Why
-from submissions.moments import in_words
+from submissions.format_time import in_words
 
 # The word for a state, and the tone in which a page shows it.
 LABELS: Mapping[State, tuple[str, str]] = {

@@ -89,13 +89,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.fixture(autouse=True)
-def no_trials(request, monkeypatch) -> None:
-    """Workers of tests try no columns, which takes minutes for networks, but where a test is marked `trials`."""
+def no_acceptance_tests(request, monkeypatch) -> None:
+    """Workers of tests try no columns, which takes minutes for networks, but where a test is marked `acceptance_tests`."""
     uses_database = request.node.get_closest_marker("django_db") is not None or "db" in request.fixturenames
-    if uses_database and request.node.get_closest_marker("trials") is None:
-        from evaluation.work import trials
+    if uses_database and request.node.get_closest_marker("acceptance_tests") is None:
+        from evaluation.work import acceptance_tests
 
-        monkeypatch.setattr(trials, "try_once", lambda worker, overdue=False: False)
+        monkeypatch.setattr(acceptance_tests, "try_once", lambda worker, overdue=False: False)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -403,10 +403,10 @@ def scored(phase, people, references, django_capture_on_commit_callbacks):
 @pytest.fixture
 def ships(monkeypatch):
     """`ships(table, ...)`: the shipped tables of one metric; no others ship in this test."""
-    from evaluation.properties import shipped
+    from evaluation.properties import bundled_tables
 
     kept: dict[str, list] = {}
-    monkeypatch.setattr(shipped, "tables", lambda fingerprint: kept.get(fingerprint, []))
+    monkeypatch.setattr(bundled_tables, "tables", lambda fingerprint: kept.get(fingerprint, []))
     return lambda *tables: kept.update({tables[0].fingerprint: list(tables)})
 
 

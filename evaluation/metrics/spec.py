@@ -224,7 +224,7 @@ class MetricSpec:
     formula: str = ""  # the equation in a line or two of plain Unicode, for the metric's page
     # Of what judges by clean views of a scene: (clean views, all params, prepared) -> a `Scorer`. `prepared` has what was prepared of
     # the views, see `evaluation.metrics.shared`, or gains it.
-    trial: Callable[..., Scorer] | None = None
+    acceptance_scorer: Callable[..., Scorer] | None = None
     # Of a metric program that an organizer brought: the digest of its files, what runs it (where that is here), and its published source.
     contents: str = ""
     program: Program | None = None

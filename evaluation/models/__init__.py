@@ -1,23 +1,23 @@
 """The models of what an entry is worth. One module per noun; this is the list of them."""
 
+from evaluation.models.acceptance_test import AcceptanceTest
 from evaluation.models.batch import EvaluationBatch
 from evaluation.models.definition import PhaseMetric, Reference
 from evaluation.models.evaluation import Evaluation, Part
-from evaluation.models.outside import ComputeBudget, OutsideWorker, PartRecord, WorkerToken
 from evaluation.models.pictures import PictureRun
 from evaluation.models.process import Process
 from evaluation.models.program import MetricProgram
 from evaluation.models.properties import PropertyRun
+from evaluation.models.remote_worker import ComputeBudget, PartRecord, RemoteWorker, WorkerToken
 from evaluation.models.results import ResultTable
 from evaluation.models.score import Score
-from evaluation.models.trial import Trial
 
 __all__ = [
+    "AcceptanceTest",
     "ComputeBudget",
     "Evaluation",
     "EvaluationBatch",
     "MetricProgram",
-    "OutsideWorker",
     "Part",
     "PartRecord",
     "PhaseMetric",
@@ -25,8 +25,8 @@ __all__ = [
     "Process",
     "PropertyRun",
     "Reference",
+    "RemoteWorker",
     "ResultTable",
     "Score",
-    "Trial",
     "WorkerToken",
 ]

@@ -17,7 +17,7 @@ from evaluation.metrics.runner import MetricRequest
 from evaluation.models import part_plan
 from evaluation.models.definition import PhaseMetric, Reference, told_apart
 from evaluation.networks import weights
-from submissions import wake
+from submissions import worker_notify
 from submissions.choices import TextChoices
 from submissions.entry_states import Reason, Why
 from submissions.errors import Refused
@@ -225,7 +225,7 @@ class EvaluationBatch(models.Model):
                 batch.evaluations.filter(submission=entry).update(artifact_key=key)
             AuditEntry.record(phase.challenge, actor, "phase.reevaluate", phase, reason=reason, reference=reference.version, batch=batch.pk)
             batch.switch_if_complete()
-            wake.after_commit("work", "gpu")
+            worker_notify.after_commit("work", "gpu")
         return batch
 
     def outdated(self) -> list[Outdated]:
@@ -343,7 +343,7 @@ class EvaluationBatch(models.Model):
                 submission.fail(Why(Reason.LEFT_OUT))
             self.publish_manifest(self.phase)
             self.phase.touch_board()
-            wake.after_commit("boards")
+            worker_notify.after_commit("boards")
         return True
 
     def cancel(self) -> None:

@@ -18,8 +18,8 @@ from django.utils import timezone
 
 from evaluation.metrics import registry
 from evaluation.metrics.tolerance import same
-from evaluation.models.outside import PartRecord, WorkerToken, note_agreement
 from evaluation.models.program import MetricProgram
+from evaluation.models.remote_worker import PartRecord, WorkerToken, note_agreement
 from evaluation.programs import results
 
 if TYPE_CHECKING:

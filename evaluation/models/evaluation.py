@@ -16,14 +16,14 @@ from evaluation.metrics import runner
 from evaluation.metrics.shared import TOGETHER
 from evaluation.models import crosscheck, part_plan
 from evaluation.models.batch import EvaluationBatch
-from evaluation.models.outside import ComputeBudget, PartRecord, WorkerToken
+from evaluation.models.remote_worker import ComputeBudget, PartRecord, WorkerToken
 from evaluation.models.runs import Deferrable
 from evaluation.models.score import Score
-from submissions import database_clock, turns, wake
+from submissions import database_clock, fair_share, worker_notify
 from submissions.choices import TextChoices
 from submissions.entry_states import Why
 from submissions.errors import Refused
-from submissions.formats import fit
+from submissions.formats import box_alignment
 from submissions.leases import LeasedQuerySet
 from submissions.models import AuditEntry, Phase, Status, Submission, User
 
@@ -69,7 +69,9 @@ class Evaluation(models.Model):
     failure = models.CharField(max_length=400, blank=True)  # a sentence for people
     failure_detail = models.TextField(blank=True)  # the traceback, for operators only
     artifact_key = models.CharField(max_length=255, blank=True, editable=False)  # the entry's items, if its file was read again for this
-    diagnosis = models.CharField(max_length=8, blank=True, editable=False)  # see `submissions.formats.fit.diagnosis`; empty: not looked at
+    diagnosis = models.CharField(
+        max_length=8, blank=True, editable=False
+    )  # see `submissions.formats.box_alignment.diagnosis`; empty: not looked at
 
     objects = EvaluationQuerySet.as_manager()
 
@@ -106,9 +108,9 @@ class Evaluation(models.Model):
         Part.objects.bulk_create(parts)
         n_cpu = sum(part.device == "cpu" for part in parts)
         if n_cpu:
-            wake.after_commit("work", times=min(n_cpu, 4))
+            worker_notify.after_commit("work", times=min(n_cpu, 4))
         if n_cpu < len(parts):
-            wake.after_commit("gpu")
+            worker_notify.after_commit("gpu")
         return evaluation
 
     def cut(self, pieces: Sequence[part_plan.Piece], backlogs: Backlogs) -> list[Part]:
@@ -121,10 +123,10 @@ class Evaluation(models.Model):
             mine = [part for part in parts if part.device == device]
             if device not in backlogs:
                 share = Part.objects.waiting(device).of_same_share(self)
-                backlogs[device] = Part.objects.clock(device), *turns.backlog(share, "evaluation")
+                backlogs[device] = Part.objects.clock(device), *fair_share.backlog(share, "evaluation")
             clock, seconds, ahead = backlogs[device]
             costs = [part.cost for part in mine]
-            for part, turn in zip(mine, turns.turns(clock, seconds, ahead, costs), strict=True):
+            for part, turn in zip(mine, fair_share.turns(clock, seconds, ahead, costs), strict=True):
                 part.turn = turn
             backlogs[device] = clock, seconds + sum(costs), ahead + 1
         return parts
@@ -184,13 +186,13 @@ class Evaluation(models.Model):
             fits: dict[str, str] = {}  # parts of other metrics are of the same items
             for labels in locked.parts.values_list("fits", flat=True):
                 fits |= labels or {}
-            locked.diagnosis = fit.diagnosis(fits.values())
+            locked.diagnosis = box_alignment.diagnosis(fits.values())
             locked.save(update_fields=["state", "finished_at", "diagnosis"])
             locked.forget_results()
             if locked.batch.state == EvaluationBatch.State.CURRENT:
                 if not locked.submission.complete():  # it was scored already, and left out of this batch
                     locked.submission.phase.touch_board()
-                    wake.after_commit("boards")
+                    worker_notify.after_commit("boards")
             else:
                 locked.batch.switch_if_complete()
         return True
@@ -216,7 +218,7 @@ class Evaluation(models.Model):
                 entry = Submission.objects.filter(pk=locked.submission_id, status=Status.SCORED)
                 entry.update(status=Status.SCORING, finished_at=None)
                 locked.submission.phase.touch_board()
-                wake.after_commit("boards")
+                worker_notify.after_commit("boards")
         return True
 
     def fail(self, why: Why, detail: str) -> None:
@@ -301,7 +303,7 @@ class PartQuerySet(LeasedQuerySet):
         return [part for part in held if now - part.progressed_at > (part.ends_at - part.progressed_at) / 2]
 
     def clock(self, device: str) -> float:
-        return turns.clock(self.waiting(device), self.filter(state=Part.State.DONE, device=device))
+        return fair_share.clock(self.waiting(device), self.filter(state=Part.State.DONE, device=device))
 
     def of_same_share(self, evaluation: Evaluation) -> Self:
         """Parts that share a share of the workers with this evaluation: its team's in its phase, or, while a batch is being built, all of
@@ -326,11 +328,11 @@ class Part(Deferrable):
     slugs = models.JSONField()
     start = models.PositiveIntegerField()
     stop = models.PositiveIntegerField()
-    turn = models.FloatField(default=0.0)  # the least comes first, see submissions.turns
+    turn = models.FloatField(default=0.0)  # the least comes first, see submissions.fair_share
     cost = models.FloatField(default=0.0)  # seconds that it takes, as far as was known
     state = models.CharField(max_length=8, choices=State, default=State.WAITING, db_index=True)
     result = models.JSONField(null=True)  # by slug, None of a column that waits for a re-evaluation; kept until the closing transaction
-    fits = models.JSONField(null=True)  # by item: how it fit the reference, see `submissions.formats.fit`; kept as long
+    fits = models.JSONField(null=True)  # by item: how it fit the reference, see `submissions.formats.box_alignment`; kept as long
     seconds = models.JSONField(null=True)  # by slug: what the part cost here, no part of the result
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
@@ -386,7 +388,7 @@ class Part(Deferrable):
             return False
         log.warning("a remote worker lost its part", part=self.pk, worker=self.worker, scored=self.scored, seconds=self.seconds_held(now))
         WorkerToken.note_left(self.token_id, self, in_vain=True)
-        wake.after_commit("work" if self.device == "cpu" else "gpu")
+        worker_notify.after_commit("work" if self.device == "cpu" else "gpu")
         return True
 
     def finish(self, result: dict, seconds: dict[str, float] | None = None, fits: Mapping[str, str] | None = None, **made: Any) -> bool:
@@ -403,7 +405,7 @@ class Part(Deferrable):
                 return False
             if not crosscheck.settle(self, result, {"seconds": seconds or {}, **made}):
                 held.update(lease_token=None, lease_until=None, attempts=0, started_at=None, **self.GIVEN_BACK)
-                wake.after_commit("work" if self.device == "cpu" else "gpu")
+                worker_notify.after_commit("work" if self.device == "cpu" else "gpu")
                 return True
             self._keep(held, result, seconds, fits)
         return True
@@ -455,7 +457,7 @@ class Part(Deferrable):
                 done = type(self).objects.filter(pk=self.pk, state__in=[self.State.DONE, self.State.HELD])
                 anew = {"state": self.State.WAITING, "result": None, "seconds": None, "fits": None, "started_at": None, "finished_at": None}
                 done.update(**anew, **self.ANEW, **self.GIVEN_BACK)
-                wake.after_commit("work" if self.device == "cpu" else "gpu")
+                worker_notify.after_commit("work" if self.device == "cpu" else "gpu")
 
     def give_up(self, why: Why, detail: str) -> None:
         """Fail the part for good, and its evaluation with it."""

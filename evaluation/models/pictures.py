@@ -13,7 +13,7 @@ from django.utils import timezone
 from evaluation.images import names
 from evaluation.models.evaluation import Evaluation
 from evaluation.models.runs import Run
-from submissions import wake
+from submissions import worker_notify
 from submissions.choices import TextChoices
 from submissions.leases import LeasedQuerySet
 
@@ -68,7 +68,7 @@ class PictureRun(Run):
             is_new = run.restart()
             run.refresh_from_db()
         if is_new:
-            wake.after_commit("work")
+            worker_notify.after_commit("work")
         return run
 
     def about(self) -> dict[str, object]:

@@ -22,7 +22,7 @@ from evaluation.programs import files, sandbox
 from evaluation.programs.document import DocumentError, MetricDocument, environment_of
 from evaluation.programs.files import ProgramFiles
 from evaluation.programs.results import Cause
-from submissions import wake
+from submissions import worker_notify
 from submissions.choices import TextChoices
 from submissions.entry_states import Why
 from submissions.errors import Refused
@@ -213,7 +213,7 @@ class MetricProgram(Run):
             is_public=is_public,
         )
         AuditEntry.record(challenge, actor, "program.add", row, key=document.key, version=document.version, sha256=found.digest)
-        wake.after_commit("gpu" if document.device == "gpu" else "work")
+        worker_notify.after_commit("gpu" if document.device == "gpu" else "work")
         return row
 
     def restart(self) -> bool:
@@ -223,7 +223,7 @@ class MetricProgram(Run):
         done = bool(rows.update(state=self.State.WAITING, **anew, **self.ANEW))
         if done:
             forget()
-            wake.after_commit("gpu" if self.read.device == "gpu" else "work")
+            worker_notify.after_commit("gpu" if self.read.device == "gpu" else "work")
         return done
 
     def publish(self, is_public: bool, actor: User | None) -> None:

@@ -11,9 +11,9 @@ from evaluation.metrics import registry
 from evaluation.models.definition import PhaseMetric
 from evaluation.models.program import MetricProgram
 from evaluation.models.runs import Run
-from evaluation.properties import shipped
+from evaluation.properties import bundled_tables
 from evaluation.properties.suite import SUITE_VERSION, Table, tests_of
-from submissions import wake
+from submissions import worker_notify
 from submissions.choices import TextChoices
 from submissions.leases import LeasedQuerySet
 
@@ -76,7 +76,7 @@ class PropertyRun(Run):
                 fingerprint, params = metric.fingerprint, metric.resolved
             except (registry.UnknownMetric, registry.ParamError):
                 continue  # of a metric, or a parameter, that is no more
-            if not metric.is_retired and is_measurable(metric.spec) and not shipped.tables(fingerprint):
+            if not metric.is_retired and is_measurable(metric.spec) and not bundled_tables.tables(fingerprint):
                 wanted[fingerprint] = (metric.key, params)
         for program in MetricProgram.objects.newest():
             if is_measurable(program.spec):
@@ -93,7 +93,7 @@ class PropertyRun(Run):
         stale = cls.objects.filter(fingerprint__in=wanted).exclude(suite_version=SUITE_VERSION)
         again = sum(run.restart() for run in stale)
         if missing or again:
-            wake.after_commit("work")
+            worker_notify.after_commit("work")
         return len(missing) + again
 
     def about(self) -> dict[str, object]:

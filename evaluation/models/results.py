@@ -15,7 +15,7 @@ from evaluation.models.batch import EvaluationBatch
 from evaluation.models.definition import told_apart
 from evaluation.models.evaluation import Evaluation
 from evaluation.models.score import Score
-from submissions import wake
+from submissions import worker_notify
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Phase, Status, Submission, Team, User
 
@@ -91,7 +91,7 @@ class ResultTable(models.Model):
                 row._score(submission, batch, it)
             AuditEntry.record(phase.challenge, actor, "phase.import", phase, table=digest[:16], rows=len(table.rows), batch=batch.pk)
             phase.touch_board()
-            wake.after_commit("boards")
+            worker_notify.after_commit("boards")
         return row
 
     def _batch(self, table: result_tables.Table, layout: result_tables.Layout, actor: User | None) -> EvaluationBatch:

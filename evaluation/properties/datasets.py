@@ -6,7 +6,7 @@ from typing import Any
 
 from evaluation.kinds import KINDS
 from evaluation.metrics import registry
-from evaluation.properties import shipped
+from evaluation.properties import bundled_tables
 from evaluation.properties.suite import Dataset
 
 PROGRAM_MODELS = 8  # on which a program of an organizer is measured at most
@@ -19,17 +19,17 @@ def main(key: str) -> tuple[Dataset, dict[str, Any]]:
     compared: slow metrics have been measured on fewer.
     """
     family = registry.get(key).family
-    made_up, n = KINDS[family].made_up, KINDS[family].made_up.usual
+    simulated, n = KINDS[family].simulated, KINDS[family].simulated.usual
     if registry.get(key).is_program:  # each value of a script takes the start of a process
         n = min(n, PROGRAM_MODELS)
-    for table in shipped.tables(registry.fingerprint(key, {})):
-        if table.dataset.made_up:
+    for table in bundled_tables.tables(registry.fingerprint(key, {})):
+        if table.dataset.simulated:
             n = table.dataset.n
             break
-    return dataset(family, n), made_up.first(n)
+    return dataset(family, n), simulated.first(n)
 
 
 def dataset(family: str, n: int) -> Dataset:
     """The dataset of the first n simulated models of a family."""
-    made_up = KINDS[family].made_up
-    return Dataset(f"{made_up.stem}_{n}", f"{n} {made_up.title}", n, made_up=True)
+    simulated = KINDS[family].simulated
+    return Dataset(f"{simulated.stem}_{n}", f"{n} {simulated.title}", n, simulated=True)

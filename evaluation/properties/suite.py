@@ -149,12 +149,12 @@ class Rate:
 
 @dataclass(frozen=True)
 class Dataset:
-    """The models that were used; `made_up` says that they are procedural, not real."""
+    """The models that were used; `simulated` says that they are procedural, not real."""
 
     key: str
     title: str
     n: int
-    made_up: bool
+    simulated: bool
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from evaluation.kinds import KINDS
 from evaluation.local import CannotScore, requested, with_programs
 from evaluation.metrics import registry
 from evaluation.metrics.runner import MetricRequest
-from evaluation.properties import datasets, measure, shipped, suite
+from evaluation.properties import bundled_tables, datasets, measure, suite
 from evaluation.properties.suite import Dataset, Table
 from submissions.formats.errors import FormatError
 from submissions.formats.formulas import neutral
@@ -65,7 +65,7 @@ def _measured(
         try:
             options.tables.mkdir(parents=True, exist_ok=True)
             for table in tables:
-                (options.tables / shipped.file_name(table)).write_text(json.dumps(table.to_dict(), indent=1, allow_nan=False) + "\n")
+                (options.tables / bundled_tables.file_name(table)).write_text(json.dumps(table.to_dict(), indent=1, allow_nan=False) + "\n")
         except OSError as error:
             raise CannotScore(f"The tables cannot be written to {options.tables}: {error.strerror or error}.") from error
     if options.misordered:
@@ -111,11 +111,11 @@ def _models(options: argparse.Namespace) -> tuple[str, dict[str, Any], Dataset]:
     """(family, models by id, what to call them)"""
     given = vars(options)
     for family, row in KINDS.items():
-        n = given[row.made_up.option]
+        n = given[row.simulated.option]
         if n is not None:
             if not 1 <= n <= 100_000:
                 raise CannotScore("The number of models must be from 1 to 100000.")
-            return family, row.made_up.first(n), datasets.dataset(family, n)
+            return family, row.simulated.first(n), datasets.dataset(family, n)
     kind, path = next((kind, given[kind.plural]) for kind in FAMILIES.values() if given.get(kind.plural))
     if not path.exists():
         raise CannotScore(f"There is nothing at {path}.")
@@ -130,4 +130,4 @@ def _models(options: argparse.Namespace) -> tuple[str, dict[str, Any], Dataset]:
             raise CannotScore(f"{name} cannot be measured against; it needs {kind.needs}.")
     name = path.resolve().stem
     key = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or kind.plural
-    return kind.key, items, Dataset(f"{key}_{len(items)}", options.title or name, len(items), made_up=False)
+    return kind.key, items, Dataset(f"{key}_{len(items)}", options.title or name, len(items), simulated=False)

@@ -82,7 +82,7 @@ def score(folder: Path, job: dict) -> dict:
     been sent `fits` its reference, and whether the reference's side, where it was prepared, was `unreadable`; the `devices` that each
     slug was computed on, and the `card_bytes` that were in use on a graphics card at most. Meanwhile the folder has how many are done."""
     from evaluation.metrics import prepared, runner
-    from submissions.formats.fit import Box, label
+    from submissions.formats.box_alignment import Box, label
     from submissions.kinds import FAMILIES
 
     wanted, family = job["item_ids"], FAMILIES[job["family"]]
@@ -229,35 +229,35 @@ def pictures(folder: Path, job: dict) -> dict:
 
 def try_column(folder: Path, job: dict) -> dict:
     """Some subjects of a column's acceptance test on one scene, at least one, as many as there is time for; see
-    `evaluation.networks.gate.trial`.
+    `evaluation.networks.gate.acceptance_test`.
 
     Returns their `rows`, and how many `subjects` that were `of` how many in the scene; meanwhile the folder has how many scores
     there are. What the metric keeps of the scene is left in `prepared`, unless the job brings what an earlier slice left there. Where
     no subject to begin with is named, the `pictures` of the scene's first one instead, which are left in the folder.
     """
     from evaluation.metrics import prepared
-    from evaluation.networks.gate import trial
+    from evaluation.networks.gate import acceptance_test
     from submissions.kinds import FAMILIES
 
     (request,) = _requests(job)
     spec, params = registry.get(request.key), dict(request.params)
     references = FAMILIES[job["family"]].load(Path(job["reference"]), job["item_ids"])
-    subjects = trial.subjects_of(spec, params, references, job["scene"])
+    subjects = acceptance_test.subjects_of(spec, params, references, job["scene"])
     if job["subject"] is None:
         from evaluation.images import paint
         from evaluation.images.names import file_name
 
         made = []
-        for number, (name, pixels) in enumerate(trial.pictures_of(spec, params, references, subjects[0])):
-            (folder / file_name(number, "trial")).write_bytes(paint.webp(pixels, paint.SMALL))
+        for number, (name, pixels) in enumerate(acceptance_test.pictures_of(spec, params, references, subjects[0])):
+            (folder / file_name(number, "acceptance_test")).write_bytes(paint.webp(pixels, paint.SMALL))
             made.append([name, *paint.sized(pixels.shape[1], pixels.shape[0], paint.SMALL)])
         return {"pictures": made}
     known, unreadable = prepared.read(Path(job["prepared"])) if job["prepared"] else ({}, True)
     if unreadable:
-        known = trial.prepare(spec, params, references, subjects, job["unit_scale"])
+        known = acceptance_test.prepare(spec, params, references, subjects, job["unit_scale"])
         (folder / "prepared").write_bytes(prepared.pack(known))
     end, done = time.monotonic() + job["seconds"], 0
-    rows: list[trial.Row] = []
+    rows: list[acceptance_test.Row] = []
     for subject in subjects[job["subject"] :]:
         if done and time.monotonic() > end:
             break
@@ -266,28 +266,28 @@ def try_column(folder: Path, job: dict) -> dict:
         def progress(n: int, before: int = before) -> None:
             (folder / SCORED).write_text(str(before + n))
 
-        rows += trial.scored(spec, params, references, subject, job["unit_scale"], progress, known)
+        rows += acceptance_test.scored(spec, params, references, subject, job["unit_scale"], progress, known)
         done += 1
     return {"rows": [dataclasses.asdict(row) for row in rows], "subjects": done, "of": len(subjects)}
 
 
 def check_program(folder: Path, job: dict) -> dict:
-    """A slice of one check of a program that has arrived, see `evaluation.programs.arrival`: what it `found`, None while calls are left,
-    and what the `calls` that were made by now have answered."""
-    from evaluation.programs import arrival
+    """A slice of one check of a new program, see `evaluation.programs.program_checks`: what it `found`, None while calls are left, and what
+    the `calls` that were made by now have answered."""
+    from evaluation.programs import program_checks
     from evaluation.programs.slices import Paused
     from submissions.kinds import FAMILIES
 
     (order,) = job["programs"]
     references = FAMILIES[job["family"]].load(Path(job["reference"]), job["item_ids"]) if job["reference"] else None
-    samples = arrival.samples_of(job["family"], references, job["unit_scale"])
+    samples = program_checks.samples_of(job["family"], references, job["unit_scale"])
     key = f"{order['scope']}/{order['document']['key']}"
     program, params = cast(Any, registry.get(key).program), registry.resolve_params(key, {})
     try:
         if job["check"] == "run":
-            found = arrival.first_run(program, samples, params)
+            found = program_checks.first_run(program, samples, params)
         else:
-            found = arrival.determinism(program.again, samples, params)
+            found = program_checks.determinism(program.again, samples, params)
     except Paused:
         return {"found": None, "calls": program.kept}
     return {"found": found.to_dict(), "calls": program.kept}
@@ -375,14 +375,14 @@ JOBS = {
     "sheet": sheet,
     "properties": properties,
     "pictures": pictures,
-    "trial": try_column,
+    "acceptance_test": try_column,
     "program": check_program,
     "program_values": program_values,
     "card": try_card,
 }
 ENDS = {0: "ok", 3: "memory", 4: "weights", 5: "room", 6: "definition", 7: "library", 8: "card", 9: "accelerator"}  # by exit code
 PARSING = ("validate", "reference", "inputs", "sheet")  # on bytes as somebody sent them
-COMPUTE = ("prepare", "score", "properties", "trial", "card")  # on what was read and found well formed before
+COMPUTE = ("prepare", "score", "properties", "acceptance_test", "card")  # on what was read and found well formed before
 
 
 def uses_networks(job: dict) -> bool:

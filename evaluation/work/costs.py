@@ -10,7 +10,7 @@ from django.db.models import Aggregate, Count, QuerySet, Sum
 
 from evaluation.metrics.shared import TOGETHER
 from evaluation.models import ComputeBudget, EvaluationBatch, PartRecord, PhaseMetric, Score, part_plan
-from evaluation.models.outside import spent_by
+from evaluation.models.remote_worker import spent_by
 from submissions.models import Challenge, Phase, Status, Submission
 
 MAX_ROWS = 50  # rows of a table

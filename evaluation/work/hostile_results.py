@@ -54,7 +54,7 @@ def checked(
 
 
 def fits_of(said: Any, item_ids: Sequence[str]) -> dict[str, str]:
-    """Labels of how items fit the reference, as `submissions.formats.fit.label` writes them. Raises `BadResult`."""
+    """Labels of how items fit the reference, as `submissions.formats.box_alignment.label` writes them. Raises `BadResult`."""
     if not isinstance(said, Mapping) or not said.keys() <= set(item_ids) or not all(FIT.fullmatch(str(label)) for label in said.values()):
         raise BadResult("How the items fit must be said by item, each in a word of its list.")
     return {item: str(label) for item, label in said.items()}

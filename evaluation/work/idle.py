@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evaluation.metrics import registry
-from evaluation.models import PropertyRun, Trial
+from evaluation.models import AcceptanceTest, PropertyRun
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Background:
     def now(cls) -> Background:
         runs = PropertyRun.objects.waiting().defer("outcomes", "pending")
         tested = [Measured("sanity tests", it.pk, _title(it.key), it.seconds_left) for it in runs]
-        trials = Trial.objects.waiting().filter(judged_at__isnull=True).defer("rows", "scenes", "pictures")
-        tried = [Measured("acceptance tests", it.pk, _title(it.key), _left(it)) for it in trials]
+        acceptance_tests = AcceptanceTest.objects.waiting().filter(judged_at__isnull=True).defer("rows", "scenes", "pictures")
+        tried = [Measured("acceptance tests", it.pk, _title(it.key), _left(it)) for it in acceptance_tests]
         return cls((*tested, *tried))
 
     @property
@@ -54,8 +54,8 @@ class Background:
         return f"In the background workers do {what}; {takes}. This has low priority, and pauses while anything else is to be done."
 
 
-def _left(trial: Trial) -> float | None:
-    return trial.seconds * (trial.total - trial.done) / trial.done if trial.done else None
+def _left(acceptance_test: AcceptanceTest) -> float | None:
+    return acceptance_test.seconds * (acceptance_test.total - acceptance_test.done) / acceptance_test.done if acceptance_test.done else None
 
 
 def _title(key: str) -> str:

@@ -12,10 +12,10 @@ import structlog
 from django.apps import apps
 from django.db.models import Exists, OuterRef
 
-from evaluation.models import Evaluation, EvaluationBatch, MetricProgram, Part, PictureRun, Process, PropertyRun, Trial
+from evaluation.models import AcceptanceTest, Evaluation, EvaluationBatch, MetricProgram, Part, PictureRun, Process, PropertyRun
 from evaluation.models.runs import give_up_without_card
 from evaluation.work.heartbeat import process_name
-from submissions import wake
+from submissions import worker_notify
 from submissions.leases import Leased
 from submissions.models import Status, Submission
 from submissions.storage import stored_files
@@ -41,7 +41,7 @@ def sweep() -> dict[str, int]:
         "orphans": adopted,
         "unclosed": closed,
         "unmeasured": _tried(PropertyRun.request_missing),
-        "untried": _tried(Trial.request_missing),
+        "untried": _tried(AcceptanceTest.request_missing),
         "lost": sum(kind._default_manager.all().note_losses() for kind in apps.get_models() if issubclass(kind, Leased)),
     }
     if not Process.objects.listeners()["gpu"]:
@@ -55,13 +55,13 @@ def sweep() -> dict[str, int]:
     found |= {"cpu": cpu, "gpu": gpu}
     found["pictures"] = PictureRun.objects.waiting().unleased().count()
     found["properties"] = properties["cpu"]
-    found["trials"] = Trial.objects.waiting().unleased().count()
+    found["acceptance_tests"] = AcceptanceTest.objects.waiting().unleased().count()
     found["programs"] = programs["cpu"]
-    wanted = cpu + found["programs"] + found["pictures"] + found["properties"] + found["trials"]
+    wanted = cpu + found["programs"] + found["pictures"] + found["properties"] + found["acceptance_tests"]
     if wanted:
-        wake.send("work", times=min(wanted, 4))
+        worker_notify.send("work", times=min(wanted, 4))
     if gpu:
-        wake.send("gpu", times=min(gpu, 4))
+        worker_notify.send("gpu", times=min(gpu, 4))
     stored_files.clean_uploads()  # last, because the storage may be away
     return found
 

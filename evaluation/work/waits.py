@@ -10,7 +10,7 @@ from typing import Any
 
 from django.apps import apps
 
-from evaluation.models import EvaluationBatch, OutsideWorker, Part, Process
+from evaluation.models import EvaluationBatch, Part, Process, RemoteWorker
 from submissions.entry_states import Reason, Why
 from submissions.leases import Leased
 from submissions.models import Submission
@@ -28,7 +28,7 @@ class Service:
     def remote(self) -> dict[int, set[str]]:
         """Queues of the live workers that only call out, by their challenge."""
         found: dict[int, set[str]] = {}
-        for challenge, queues in OutsideWorker.live().values_list("token__challenge", "token__queues"):
+        for challenge, queues in RemoteWorker.live().values_list("token__challenge", "token__queues"):
             found.setdefault(challenge, set()).update(queues)
         return found
 

@@ -14,7 +14,7 @@ from typing import Any
 import structlog
 
 from evaluation.models import Evaluation, MetricProgram, Part, part_plan
-from evaluation.work import missing_weights, programs, properties, reference_cache, shares, trials, view_images
+from evaluation.work import acceptance_tests, missing_weights, programs, properties, reference_cache, shares, view_images
 from evaluation.work.attempts import MissingHere, attempt, logged, storage_is_away
 from evaluation.work.card import card
 from evaluation.work.child import SCORED
@@ -22,7 +22,7 @@ from evaluation.work.heartbeat import process_name
 from evaluation.work.limited import PROGRAM_SHARE
 from evaluation.work.sandbox import PATIENCE, LeaseLost, job_folder, sandbox
 from evaluation.work.shares import TURN_SECONDS
-from submissions import database_clock, wake
+from submissions import database_clock, worker_notify
 from submissions.entry_states import Reason
 from submissions.models import Status, Submission
 from submissions.storage import stored_files
@@ -41,7 +41,7 @@ def work(device: str) -> int:
     while work_once(device):
         done += 1
         if shares.clock() - start > TURN_SECONDS:
-            wake.send("work" if device == "cpu" else "gpu")
+            worker_notify.send("work" if device == "cpu" else "gpu")
             break
     return done
 
@@ -63,7 +63,7 @@ def work_once(device: str) -> bool:
 
     if shares.CHECKS.is_due and check_program():
         return True
-    if device == "cpu" and trials.try_once(process_name(), overdue=True):
+    if device == "cpu" and acceptance_tests.try_once(process_name(), overdue=True):
         return True
     return entry_once(device) or bool(check_program()) or idle_once(device)
 
@@ -94,7 +94,7 @@ def entry_once(device: str) -> bool:
 def idle_once(device: str) -> bool:
     """A slice of what nobody waits for. Somebody may be looking for pictures, so these pause for entries alone."""
     is_quiet = not shares.others_wait(device)
-    if device == "cpu" and ((is_quiet and trials.try_once(process_name())) or view_images.make_once(process_name())):
+    if device == "cpu" and ((is_quiet and acceptance_tests.try_once(process_name())) or view_images.make_once(process_name())):
         return True
     return is_quiet and properties.measure_once(process_name(), device)
 

@@ -21,10 +21,10 @@ from leaderboard.models import Snapshot
 from leaderboard.records.board import Board, ColumnHead, PublicEntry, Ranks, StudyFacts, StudyName
 from leaderboard.records.record import Record
 from leaderboard.stats.another_rater import Person, Standing
-from leaderboard.stats.crossed import Figure
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.states import State
+from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.wording.reasons import sentence
 from leaderboard.wording.worded import worded
 from submissions.api.common import (
@@ -104,7 +104,7 @@ class StudyOut(StudyFacts, StudyName):
     withdrawn: int = Field(description="Answers in these figures that raters have withdrawn since.")
     rules: int = Field(
         description=(
-            "4: today's rules; 3: the same, kept as sentences; 2: rules that compared no metric with another rater; 1: earlier ones, "
+            "4: today's rules; 2: rules that compared no metric with another rater; 1: earlier ones, "
             "where `decided` is the share of equal answers, ties half."
         )
     )
@@ -122,13 +122,12 @@ class Column(ColumnHead):
 class SnapshotFull(SnapshotBrief):
     challenge: str
     phase: str
-    made_up: bool
+    simulated: bool
     reference: int = Field(description="The reference's version, or that of the table of imported figures.")
     imported_from: str = Field(description="Where the figures were published; empty if they were measured here.")
     imported_url: str
     rule: str = Field(description="The metric or rule of the overall rank.")
     uncertainty: int = Field(
-        1,
         description="The rule of intervals, brackets and rank intervals: 3; 2 for rankings tested by 999 patterns of signs in the order of "
         "items, 1 for percentile bootstraps.",
     )
@@ -252,7 +251,7 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> SnapshotFul
         **dict(_brief(request, snapshot, phase)),
         challenge=phase.challenge.slug,
         phase=phase.slug,
-        made_up=board.challenge.made_up,
+        simulated=board.challenge.simulated,
         reference=board.reference,
         imported_from=board.imported.source if board.imported else "",
         imported_url=board.imported.url if board.imported else "",

@@ -120,7 +120,7 @@ def list_submissions(request: HttpRequest, wanted: Query[SubmissionFilter]) -> A
         still = Q(status=Status.UPLOADING, upload_expires_at__gt=now)
         submissions = submissions.filter(still if wanted.uploading else ~still)
     items, following = newest_first(submissions, request, wanted)
-    return {"items": fulls(request, items, now), "next": following}
+    return {"items": serialize_many(request, items, now), "next": following}
 
 
 @router.get(
@@ -135,10 +135,10 @@ def get_submission(request: HttpRequest, submission: Id) -> Any:
 
 def full(request: HttpRequest, submission: Submission, now: datetime) -> SubmissionFull:
     """An entry as the caller may see it."""
-    return fulls(request, [submission], now)[0]
+    return serialize_many(request, [submission], now)[0]
 
 
-def fulls(request: HttpRequest, submissions: Sequence[Submission], now: datetime) -> list[SubmissionFull]:
+def serialize_many(request: HttpRequest, submissions: Sequence[Submission], now: datetime) -> list[SubmissionFull]:
     """Several entries as the caller may see them; their data are fetched for all of them together."""
     viewers: dict[int, Viewer] = {}
     for submission in submissions:

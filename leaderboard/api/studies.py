@@ -40,11 +40,11 @@ class StudyBrief(Schema):
         )
     )
     covariates: list[str] = Field(description="Covariates of the preference model: size, texture; named before it opened.")
-    made_up: bool = Field(description="Its raters are invented.")
+    simulated: bool = Field(description="Its raters are invented.")
     created_at: datetime
     criteria: list[str] = Field(description="The criteria that are analysed; an empty name holds all answers.")
     raters: int | None = Field(description="People whose answers are analysed; null if unknown, or if nothing is analysed yet.")
-    judgements: int | None = Field(description="Answers analysed on the main criterion; 0 if only means were published.")
+    answers: int | None = Field(description="Answers analysed on the main criterion; 0 if only means were published.")
     withdrawn: int = Field(description="Answers of raters who left; no figure uses them any more.")
     screened: int | None = Field(
         description="How many raters the study's screening rules left out of the analysis on the main criterion; null without rules."
@@ -76,12 +76,12 @@ def _brief(request: HttpRequest, study: Study, phase: Phase, withdrawn: int) -> 
     main = study.main_analysis
     summary = main.summary if main else None
     address = reverse("study", args=[phase.challenge.slug, phase.slug, study.slug])
-    fields = ("slug", "title", "question", "source", "kind", "state", "rater_skill", "covariates", "made_up", "created_at")
+    fields = ("slug", "title", "question", "source", "kind", "state", "rater_skill", "covariates", "simulated", "created_at")
     return StudyBrief(
         **{name: getattr(study, name) for name in fields},
         criteria=study.in_order(done),
         raters=summary.n_people if summary else None,
-        judgements=summary.counted if summary else None,
+        answers=summary.counted if summary else None,
         withdrawn=withdrawn,
         screened=len(summary.screened) if summary and summary.screening else None,
         analysed_at=main.finished_at if main else None,

@@ -1,4 +1,5 @@
-"""Workers that only call out: they claim a part, say that they are at it, and bring its result. See `evaluation.work.outside`."""
+"""Remote workers, which only call out: they claim a part, renew their lease, and bring its result. See
+`evaluation.work.remote_worker_server`."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from pydantic import Field
 from evaluation import versions
 from evaluation.models import Part, WorkerToken
 from evaluation.networks import weights
-from evaluation.work import outside
+from evaluation.work import remote_worker_server
 from submissions import throttling
 from submissions.api.common import ACT_ERRORS, DOWNLOAD, ERRORS, LARGEST_ID, Id
 from submissions.errors import Refused
@@ -169,53 +170,53 @@ def token(request: HttpRequest) -> Any:
         "other_versions": found.other_versions,
         "versions": versions.exact(),
         "waits_until": found.waits_until if found.is_waiting() else None,
-        "waiting": outside.waiting(found),
+        "waiting": remote_worker_server.waiting(found),
     }
 
 
 @router.post("/worker/claim", response={200: PartOut, 204: None, **ERRORS}, summary="Get a part to do", url_name="worker_claim")
 def claim(request: HttpRequest, data: Claim, response: HttpResponse) -> Any:
     token: WorkerToken = request.auth
-    outside.hear(token, data.worker, data.machine, data.capabilities)
+    remote_worker_server.hear(token, data.worker, data.machine, data.capabilities)
     if not token.other_versions and versions.differences(data.capabilities):
-        response["Retry-After"] = str(outside.retry_after(token))
+        response["Retry-After"] = str(remote_worker_server.retry_after(token))
         return 204, None
     queues, now = frozenset([*data.queues, *(f"sandbox {name}" for name in data.sandboxes)]), time.monotonic()
     until, idle_queues = _idle.get(token.token_hash, (-1.0, frozenset[str]()))
     is_idle = until > now and queues <= idle_queues
-    part = None if is_idle else outside.claim(token, data.queues, data.worker, data.machine, data.without, data.sandboxes)
+    part = None if is_idle else remote_worker_server.claim(token, data.queues, data.worker, data.machine, data.without, data.sandboxes)
     if part is None:
         if not is_idle and not data.without:
             _idle[token.token_hash] = now + IDLE_SECONDS, queues
-        response["Retry-After"] = str(outside.retry_after(token))
+        response["Retry-After"] = str(remote_worker_server.retry_after(token))
         return 204, None
-    return 200, outside.described(part, token, request.build_absolute_uri("/"))
+    return 200, remote_worker_server.described(part, token, request.build_absolute_uri("/"))
 
 
 def _held(request: HttpRequest, part: int, fence: uuid.UUID) -> Part:
     try:
-        return outside.held_part(request.auth, part, fence)
-    except outside.Lost:
+        return remote_worker_server.held_part(request.auth, part, fence)
+    except remote_worker_server.Lost:
         raise Refused(LOST, "lost") from None
 
 
 @router.post("/worker/parts/{part}/beat", response={200: Lease, **ACT_ERRORS}, summary="Report that you are working on it")
 def beat(request: HttpRequest, part: Id, data: Beat) -> Any:
     try:
-        return {"lease_seconds": outside.beat(_held(request, part, data.fence), data.done)}
-    except outside.Lost:
+        return {"lease_seconds": remote_worker_server.beat(_held(request, part, data.fence), data.done)}
+    except remote_worker_server.Lost:
         raise Refused(LOST, "lost") from None
 
 
 @router.post("/worker/parts/{part}/result", response={200: Taken, **ACT_ERRORS}, summary="Bring the result of a part")
 def result(request: HttpRequest, part: Id, data: Result) -> Any:
-    if outside.was_taken(request.auth, part, data.fence):
+    if remote_worker_server.was_taken(request.auth, part, data.fence):
         return {"kept": False}  # the answer to it was lost; nothing is written twice
     try:
-        outside.take(_held(request, part, data.fence), data.results)
-    except outside.BadResult as error:
+        remote_worker_server.take(_held(request, part, data.fence), data.results)
+    except remote_worker_server.BadResult as error:
         raise HttpError(422, str(error)) from None
-    except outside.Lost:
+    except remote_worker_server.Lost:
         raise Refused(LOST, "lost") from None
     return {"kept": True}
 
@@ -223,8 +224,8 @@ def result(request: HttpRequest, part: Id, data: Result) -> Any:
 @router.post("/worker/parts/{part}/giveup", response={204: None, **ACT_ERRORS}, summary="Leave a part to others")
 def giveup(request: HttpRequest, part: Id, data: GiveUp) -> Any:
     try:
-        outside.give_up(_held(request, part, data.fence), data.kind, data.reason)
-    except outside.Lost:
+        remote_worker_server.give_up(_held(request, part, data.fence), data.kind, data.reason)
+    except remote_worker_server.Lost:
         raise Refused(LOST, "lost") from None
     return 204, None
 
@@ -234,7 +235,7 @@ def inputs(request: HttpRequest, signed: Signed) -> Any:
     """Uses a signed link of a claimed part; it needs no token."""
     throttling.limit_api(request)
     try:
-        return FileResponse(stored_files.store().open(outside.linked_key(signed)), content_type="application/octet-stream")
+        return FileResponse(stored_files.store().open(remote_worker_server.linked_key(signed)), content_type="application/octet-stream")
     except FileNotFoundError:
         raise Refused("This file no longer exists; claim the part again.", "gone") from None
 
@@ -244,7 +245,7 @@ def network_weights(request: HttpRequest, signed: Signed) -> Any:
     """Uses a signed link of a claimed part; it needs no token."""
     throttling.limit_api(request)
     folder = weights.cache_folder().resolve()
-    path = (folder / outside.linked_weights(signed)).resolve()
+    path = (folder / remote_worker_server.linked_weights(signed)).resolve()
     if not path.is_relative_to(folder) or not path.is_file():
         raise Refused("These weights no longer exist; claim the part again.", "gone")
     return FileResponse(path.open("rb"), content_type="application/octet-stream")

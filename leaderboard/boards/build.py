@@ -16,8 +16,8 @@ from django.db.models import Count, Prefetch
 from django.utils import timezone
 
 from evaluation.metrics.spec import MetricSpec
-from evaluation.models import EvaluationBatch, Score, Trial
-from evaluation.models.trial import Standing
+from evaluation.models import AcceptanceTest, EvaluationBatch, Score
+from evaluation.models.acceptance_test import Standing
 from evaluation.networks.gate import design as gate
 from evaluation.result_tables import spec_of
 from leaderboard.boards import flags, human_agreement
@@ -27,7 +27,7 @@ from leaderboard.records.board import (
     Board,
     BoardEntry,
     ChallengeName,
-    ColumnTrial,
+    ColumnAcceptanceTest,
     ImportedFrom,
     MetricColumn,
     Overall,
@@ -138,7 +138,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
     batch = EvaluationBatch.current(phase)
     if batch is None:
         return None
-    standings = Trial.standings(batch)
+    standings = AcceptanceTest.standings(batch)
     columns = ranking_columns(batch.metrics, standings)
     shown_only = [m["title"] for m in batch.metrics if m["is_primary"] and m["slug"] in standings and not standings[m["slug"]].ranks]
     eligible = list(_entries(phase, batch, columns, audience, now or timezone.now()))
@@ -197,7 +197,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
         uncertainty=uncertainty.RULE,
         audience=audience,
         batch=batch.pk,
-        challenge=ChallengeName(slug=phase.challenge.slug, title=phase.challenge.title, made_up=phase.challenge.made_up),
+        challenge=ChallengeName(slug=phase.challenge.slug, title=phase.challenge.title, simulated=phase.challenge.simulated),
         phase=PhaseRules(
             slug=phase.slug,
             title=phase.title,
@@ -348,7 +348,7 @@ def _metric(metric: dict, values: Values, matrix: np.ndarray, counted: list[bool
         pairs=Pairs(tested=list(board.tested), p=[row[place + 1 :].tolist() for place, row in enumerate(board.p_tested)]),
         leads=[(i, round(float(shares[i]), 4)) for i in board.order[:LEADERS] if shares[i] > 0],
         order=ranking.order(values.value, higher),
-        trial=ColumnTrial(**asdict(standing)) if standing is not None else None,
+        acceptance_test=ColumnAcceptanceTest(**asdict(standing)) if standing is not None else None,
     )
 
 
@@ -486,7 +486,7 @@ def alone(board: Board, column: MetricColumn, index: int) -> tuple[int, int] | N
         if submission in place and vector and len(vector) == len(items) * 8:
             vectors[place[submission]] = np.frombuffer(vector, dtype=np.float64)
     metric = next(metric for metric in batch.metrics if metric["slug"] == column.slug)
-    vectors[:, ~batch.items_of(column.trial.scenes if column.trial is not None else None)] = math.nan
+    vectors[:, ~batch.items_of(column.acceptance_test.scenes if column.acceptance_test is not None else None)] = math.nan
     ranked = [value if rank is not None else None for value, rank in zip(column.value, column.rank, strict=True)]
     matrix = uncertainty.unit_matrix(vectors, batch.groups, spec_of(metric).level, items)
     return uncertainty.alone(matrix, index, column.higher_is_better, ranked)

@@ -99,7 +99,7 @@ def _changes(before: Board, after: Board, left: Mapping[int, str]) -> Iterator[C
     moves = [Move(name, old_rank, rank) for name, old_rank, rank in ranks if old_rank is not None and rank is not None and old_rank != rank]
     moves.sort(key=lambda one: (1 in (one.was, one.now), abs(one.was - one.now), -one.now, one.name), reverse=True)
     yield Moved(tuple(moves)) if moves else None
-    was, now = (board.people.judgements if board.people is not None else 0 for board in (before, after))
+    was, now = (board.people.answers if board.people is not None else 0 for board in (before, after))
     had_opinions, opinions = (board.people is not None and board.people.kind == "opinions" for board in (before, after))
     yield PeopleChanged(was, now, opinions, had_opinions != opinions) if was != now or had_opinions != opinions else None
     texts = sorted(entry.name for was, entry, _ in both if _about(was) != _about(entry))

@@ -39,7 +39,7 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
 
     def weight(one: tuple[StudyAnalysis, Summary]) -> tuple[Any, ...]:
         row, summary = one
-        own = precedence(summary.metrics, row.study.made_up, summary.n_people, row.study_id, summary.of == "means")
+        own = precedence(summary.metrics, row.study.simulated, summary.n_people, row.study_id, summary.of == "means")
         return bool(ids & set(summary.entries.values())), own
 
     row, summary = max(main, key=weight)
@@ -57,12 +57,12 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
     }
     counted = [value[0] if entry.counted and str(entry.id) not in few else None for value, entry in zip(column, entries, strict=True)]
     first = next((n for n in order(counted, True) if counted[n] is not None), None)
-    duels = {frozenset((duel.first, duel.second)): duel for duel in summary.duels}
+    entry_pairs = {frozenset((pair.first, pair.second)): pair for pair in summary.entry_pairs}
     top = None if first is None else lines[first]
     over: list[Against | None] = []
     for line in lines:
-        duel = duels.get(frozenset((line.method, top.method))) if line is not None and top is not None else None
-        over.append(None if duel is None else Against(value=duel.value, p_holm=duel.p_holm))
+        pair = entry_pairs.get(frozenset((line.method, top.method))) if line is not None and top is not None else None
+        over.append(None if pair is None else Against(value=pair.value, p_holm=pair.p_holm))
 
     # Said of the study's own first alone, and of none that shares first place: where another stands first here, its first is on this board
     # no more, or a baseline.
@@ -100,7 +100,7 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
                 rho=metric.rho,
                 tau=metric.tau,
                 r=metric.r,
-                guard=metric.reference_point,
+                reference_point=metric.reference_point,
                 trained=metric.trained,
                 above_size=metric.above_size,
                 groups=metric.groups,
@@ -123,7 +123,7 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
         criterion=row.criterion,
         raters=summary.n_people,
         groups=sorted({name for name in summary.groups if name}),
-        judgements=summary.counted,
+        answers=summary.counted,
         questions=summary.questions,
         at=row.finished_at,
         note=summary.note,

@@ -17,7 +17,7 @@ from evaluation.metrics import registry
 from evaluation.metrics.registry import MetricSpec
 from evaluation.models import PropertyRun, Score
 from evaluation.models.properties import is_measurable
-from evaluation.properties import drawn, shipped, suite
+from evaluation.properties import bundled_tables, example_values, suite
 from evaluation.properties.suite import PASS, Property, Rate, Table
 from leaderboard.stats.correlation import correlation
 from leaderboard.viewer.svg import Drawing, draw
@@ -194,7 +194,7 @@ def counts(fingerprints: Iterable[str]) -> dict[str, Count]:
     """The counts of these fingerprints, with at most one query, and none where every table ships."""
     measured, others = {}, []
     for fingerprint in set(fingerprints):
-        tables = shipped.tables(fingerprint)
+        tables = bundled_tables.tables(fingerprint)
         if tables:
             measured[fingerprint] = of_table(tables[0])
         else:
@@ -209,7 +209,7 @@ def counts(fingerprints: Iterable[str]) -> dict[str, Count]:
 def shipped_words(fingerprint: str) -> str:
     """Sanity tests that a column fails, where its table ships with the code; "" otherwise, because a board asks nothing more of the
     database for it."""
-    tables = shipped.tables(fingerprint)
+    tables = bundled_tables.tables(fingerprint)
     return f"{tables[0].passed} of {tables[0].of} sanity tests passed. {of_table(tables[0]).fails}" if tables else ""
 
 
@@ -295,14 +295,14 @@ class Evidence:
     @cached_property
     def run(self) -> PropertyRun | None:
         """The measurement here, where no table ships."""
-        if shipped.tables(self.fingerprint):
+        if bundled_tables.tables(self.fingerprint):
             return None
         return PropertyRun.objects.filter(fingerprint=self.fingerprint).defer("outcomes", "pending").first()
 
     @cached_property
     def tables(self) -> list[Table]:
-        """The made-up models first."""
-        tables = shipped.tables(self.fingerprint)
+        """The simulated models first."""
+        tables = bundled_tables.tables(self.fingerprint)
         if not tables and self.run is not None and (table := self.run.as_table()) is not None:
             tables = [table]
         return tables
@@ -328,7 +328,7 @@ class Evidence:
 
     @cached_property
     def published(self) -> Mapping[str, float]:
-        return shipped.published(self.spec.key) or {}
+        return bundled_tables.published(self.spec.key) or {}
 
     @property
     def published_passed(self) -> int:
@@ -449,7 +449,7 @@ class Example:
 def examples(key: str) -> tuple[Example, ...]:
     """Values come with the code; where they are of another definition they are computed, once a
     process, except by a network, which the web process does not load."""
-    spec, recorded = registry.get(key), drawn.values(key)
+    spec, recorded = registry.get(key), example_values.values(key)
     if recorded is None and spec.weights is not None:
         return ()
     from evaluation.properties import weaknesses  # with numpy
@@ -471,7 +471,7 @@ def cost_of(fingerprint: str, here: float | None) -> Cost | None:
     """`here` if that is known, else what the shipped table says."""
     if here is not None:
         return Cost(here, "here")
-    tables = shipped.tables(fingerprint)
+    tables = bundled_tables.tables(fingerprint)
     return Cost(tables[0].ms_per_sample, "shipped") if tables else None
 
 

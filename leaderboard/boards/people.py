@@ -13,9 +13,9 @@ from leaderboard.records.people import Basis
 from leaderboard.records.study import Summary
 from leaderboard.records.unit import NOUN
 from leaderboard.stats.agreement import Agreement
-from leaderboard.stats.crossed import Figure
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.records import KNOW_NOTHING, REFERENCE_TITLES, Metric
+from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.wording.nouns import of_scale
 
@@ -81,7 +81,7 @@ class People:
         self.study, self.at = found.study, found.at
         self.opinions = found.kind == "opinions"
         self.sampled = not found.unsampled
-        self.columns = {line.slug: line for line in found.metrics if not line.guard}
+        self.columns = {line.slug: line for line in found.metrics if not line.reference_point}
 
     @property
     def another(self) -> Figure | None:
@@ -115,13 +115,13 @@ class People:
         return self._line(column, group)
 
     def _line(self, column: ColumnAgreement, group: str = "") -> Line:
-        title = REFERENCE_TITLES[column.slug] if column.guard else self.titles.get(column.slug, column.slug)
+        title = REFERENCE_TITLES[column.slug] if column.reference_point else self.titles.get(column.slug, column.slug)
         figure = column.groups[group] if group else column.decided
-        figure = _by_definition(column.slug, figure) if column.guard else figure
+        figure = _by_definition(column.slug, figure) if column.reference_point else figure
         line = Line(
             title,
             figure,
-            guard=column.guard,
+            reference_point=column.reference_point,
             trained=column.trained,
             key=column.slug,
             noun=self.noun,
@@ -141,7 +141,7 @@ class People:
         )
 
     def charts(self) -> list[GroupChart]:
-        """The metrics by how far they agree with people, guards last: with all of them, then with each group of them. None where the
+        """The metrics by how far they agree with people, reference points last: with all people, then with each group. None where the
         figures are too few for any, or of an earlier rule."""
         if self.found.people < 2 or self.only_means:
             return []
@@ -150,7 +150,7 @@ class People:
         charts = []
         for name in ["", *(named if len(named) > 1 else [])]:
             lines = [self._line(column, name) for column in every if not name or name in column.groups]
-            if any(line.shown for line in lines if not line.guard):
+            if any(line.shown for line in lines if not line.reference_point):
                 charts.append(GroupChart(name, lines, self.another if not name else None))
         return charts
 
@@ -226,7 +226,7 @@ class People:
             people=people[0],
             ends=against.value,
             basis=self.basis,
-            made_up=self.study.made_up,
+            simulated=self.study.simulated,
             imported=board.imported is not None,
         )
         return replace(claim, parted=parted)

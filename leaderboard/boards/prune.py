@@ -22,7 +22,7 @@ from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
 
-from evaluation.models import EvaluationBatch, PictureRun, Trial
+from evaluation.models import AcceptanceTest, EvaluationBatch, PictureRun
 from leaderboard.models import Snapshot
 from submissions.models import Phase, Submission
 from submissions.storage import stored_files
@@ -84,7 +84,7 @@ def prune_snapshots(now: datetime) -> int:
 def prune_files(now: datetime) -> int:
     """Remove stored files that nothing refers to; returns how many. Raises StorageError."""
     removed = 0
-    for unwanted in (_drawn, _pictures, _trials, _prepared):
+    for unwanted in (_drawn, _pictures, _acceptance_tests, _prepared):
         for key in unwanted(now):
             stored_files.store().delete(key)
             removed += 1
@@ -111,10 +111,10 @@ def _pictures(now: datetime) -> Iterator[str]:
             yield from (key for key, _ in keys)
 
 
-def _trials(now: datetime) -> Iterator[str]:
-    """Pictures of trials on references that no trial is of any more."""
+def _acceptance_tests(now: datetime) -> Iterator[str]:
+    """Pictures of acceptance tests on references that no acceptance test is of any more."""
     for reference, keys in groupby(_old("trials", now - GRACE), key=lambda found: found[0].split("/")[1]):
-        if reference.isdigit() and not Trial.objects.filter(reference=int(reference)).exists():
+        if reference.isdigit() and not AcceptanceTest.objects.filter(reference=int(reference)).exists():
             yield from (key for key, _ in keys)
 
 

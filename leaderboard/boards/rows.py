@@ -15,8 +15,8 @@ from leaderboard.boards import exports
 from leaderboard.boards.unranked import unranked
 from leaderboard.records.board import PEOPLE, WAITING, Board, BoardEntry, Mark, MetricColumn, Ranks
 from leaderboard.records.front import Place
-from leaderboard.stats.crossed import Figure
 from leaderboard.stats.meaning import At, Difference
+from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.wording import board as wording
 from leaderboard.wording import certainty, items
 from leaderboard.wording.digits import rounded
@@ -65,7 +65,7 @@ class Cell:
     against: tuple[Mark, ...] = ()  # entries that people prefer to this one, and this metric does not
     name: str = ""  # of the cell in its page, where there is something against it
     slug: str = ""
-    share: int | None = None  # there: how many of 100 duels people would give it
+    share: int | None = None  # there: how many of 100 comparisons people would give it
     gap: str = ""
     flag: str = ""  # what is special about items of it
 
@@ -267,7 +267,7 @@ class BoardRows:
         board, overall, found = self.board, self.board.overall, self.board.people
         people = {}
         for line in found.metrics if found is not None else ():
-            if found is None or line.guard:
+            if found is None or line.reference_point:
                 continue
             figures = {"rho": _exported(line.rho, board.resampled)}
             if found.of != "means" and not (found.people < 2 and found.kind == "opinions"):

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from evaluation.models import EvaluationBatch
 from leaderboard.boards import build
-from leaderboard.boards.front import front
+from leaderboard.boards.board_summary import front
 from leaderboard.models import Snapshot
 from submissions.models import Phase
 

@@ -16,8 +16,8 @@ def unranked(board: Board, ranks: Ranks, index: int) -> Unranked | None:
     if entry.late or entry.baseline:
         return Unranked(NoRank.LATE if entry.late else NoRank.BASELINE)
     if isinstance(ranks, MetricColumn):
-        if ranks.trial is not None and not ranks.may_rank:
-            return Unranked(NoRank.NOT_PASSED, note=ranks.trial.sentence)
+        if ranks.acceptance_test is not None and not ranks.may_rank:
+            return Unranked(NoRank.NOT_PASSED, note=ranks.acceptance_test.sentence)
         return Unranked(NoRank.LACKS, titles=(ranks.title,))
     if ranks.problem:
         return Unranked(NoRank.NO_ORDER, note=ranks.problem)

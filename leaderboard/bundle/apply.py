@@ -23,7 +23,7 @@ from leaderboard.bundle.plan import Facts, PhaseFacts, Plan, make_plan
 from leaderboard.bundle.state import read, reference_definition
 from leaderboard.studies import answer_sets
 from leaderboard.studies.published_evidence import follow
-from submissions import wake
+from submissions import worker_notify
 from submissions.errors import Refused
 from submissions.models import Announcement, AuditEntry, Challenge, ChallengeFile, Phase, Status, Submission, User
 from submissions.storage import stored_files
@@ -114,7 +114,7 @@ class _Work:
             self._parent(definition)
         for definition in after.phases:
             self._scoring(definition)
-        wake.after_commit("boards")
+        worker_notify.after_commit("boards")
 
     def _challenge(self) -> None:
         """The challenge's own fields."""

@@ -28,7 +28,7 @@ CHALLENGE_FIELDS = (
     "needs_approval",
     "team_size",
     "merge_until",
-    "made_up",
+    "simulated",
     "item_noun",
     "unit_noun",
     "tags",
@@ -248,7 +248,7 @@ class ChallengeDef:
     admitted_emails: tuple[str, ...]
     needs_approval: bool
     team_size: int | None
-    made_up: bool
+    simulated: bool
     item_noun: str
     unit_noun: str
     merge_until: datetime | None = None

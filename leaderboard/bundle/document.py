@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import yaml
 
-from leaderboard.bundle.moments import EXPECTED, MomentError, read_moment
+from leaderboard.bundle.parse_time import EXPECTED, MomentError, read_moment
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 12

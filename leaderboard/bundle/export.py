@@ -19,8 +19,8 @@ from leaderboard.bundle.definition import (
     FileDef,
 )
 from leaderboard.bundle.folder import name_fault
-from leaderboard.bundle.moments import moment_text
 from leaderboard.bundle.parse import FILE
+from leaderboard.bundle.parse_time import moment_text
 from submissions.errors import Refused
 from submissions.kinds import FAMILIES
 

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from evaluation.rendering import objects
-from evaluation.work.reading import Unreadable, items_of
+from evaluation.work.reference_import import Unreadable, items_of
 from evaluation.work.sandbox import sandbox
 from leaderboard.bundle.definition import FileDef, ReferenceDef
 from leaderboard.bundle.document import Reader

@@ -78,7 +78,7 @@ def parse(root: Path) -> Bundle:
         "visibility",
         "needs_approval",
         "team_size",
-        "made_up",
+        "simulated",
         "item_noun",
         "unit_noun",
         "licence",

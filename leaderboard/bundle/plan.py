@@ -24,7 +24,7 @@ from leaderboard.bundle.definition import (
     ReferenceDef,
     ResultsDef,
 )
-from leaderboard.bundle.moments import moment_text
+from leaderboard.bundle.parse_time import moment_text
 from leaderboard.bundle.results import fields_of
 from submissions.kinds import FAMILIES, Family, same
 from submissions.models import Challenge, Phase

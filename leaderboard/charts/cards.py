@@ -100,7 +100,7 @@ class Sheet:
     strips: tuple[Strip, ...] = ()
     note: str = ""
     foot: str = ""
-    made_up: bool = False
+    simulated: bool = False
 
     @property
     def words(self) -> str:
@@ -312,7 +312,7 @@ def layout(sheet: Sheet) -> Layout:
         if sheet.claim:
             found.strokes.append(Stroke((MARGIN, y, right, y), LINE, 2))
             y += 8
-    tag = "simulated" if sheet.made_up else ""
+    tag = "simulated" if sheet.simulated else ""
     if sheet.line or tag:
         small = 22 if sheet.service else 26
         found.write(right, y + small, tag, small, "warn", True, "r")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leaderboard.records.chart import Axis, Band, Cells, Chart, Dot, Dots, Line, Mark, Side, short
-from leaderboard.stats.adequacy import Curve
+from leaderboard.stats.subsample_stability import Curve
 from leaderboard.wording.nouns import NOUN, plural
 
 _COLUMNS = ("Rater", "Other", "Agreement", "Pairs in common")
@@ -53,7 +53,7 @@ def agreement_map(
 def adequacy(curve: Curve, noun: str = NOUN) -> Chart:
     """Tau to the ranking by all over the size of the part: the mean as a line, the middle 95 % of the parts as a band. ``noun`` is what
     samples are called."""
-    what = {"raters": "people", "comparisons": "judgements", "samples": plural(noun)}[curve.resource]
+    what = {"raters": "people", "comparisons": "answers", "samples": plural(noun)}[curve.resource]
     columns = (what.capitalize(), "Mean τ", "95 % of parts from", "to")
     known = [row for row in zip(curve.sizes, curve.mean, curve.low, curve.high, strict=True) if row[1] is not None]
     if not known and len(curve.sizes) > 1:

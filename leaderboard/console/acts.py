@@ -13,7 +13,7 @@ from django.db import transaction
 
 from evaluation.models import Evaluation, EvaluationBatch, Reference
 from evaluation.rendering.objects import Drawing
-from evaluation.work.reading import Unreadable, items_of
+from evaluation.work.reference_import import Unreadable, items_of
 from evaluation.work.sandbox import JobFailed, Sandbox, job_folder
 from leaderboard.bundle.apply import drop_bytes, remove_phase
 from leaderboard.bundle.folder import reference_faults

@@ -1,4 +1,4 @@
-"""The demo "Rooms": views of procedural rooms, and what made-up teams hand in as renders of them."""
+"""The demo "Rooms": views of procedural rooms, and what simulated teams hand in as renders of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from evaluation.synthetic import pictures
 from evaluation.synthetic.rooms import room, walk
-from leaderboard.demo.story import PRACTICE, Damage, Demo, Entry, Items, Taste, made_up
+from leaderboard.demo.story import PRACTICE, Damage, Demo, Entry, Items, Taste, simulated
 from submissions.formats.render.views import CleanViews, Render, Roi, View, render
 from submissions.kinds import RENDER
 
@@ -87,7 +87,7 @@ YAML = f"""\
 slug: {SLUG}
 title: Rooms
 summary: Renders of {len(NAMES)} procedural rooms. Rooms, teams and entries are simulated; the scores are computed here.
-{made_up("render", "rooms", f"one image a view, {SIZE[0]} × {SIZE[1]} pixels", "view", "room", "indoor, novel-views")}
+{simulated("render", "rooms", f"one image a view, {SIZE[0]} × {SIZE[1]} pixels", "view", "room", "indoor, novel-views")}
 description: |
   Render each room from views that were not given, from its {CLEAN} clean views, which lie around them. The {len(NAMES)} rooms were
   made by a seeded procedure. The entries on the board were made by really damaging their references,

@@ -1,4 +1,4 @@
-"""Made-up judges for the demo's finished studies, so that pages show what a judge model's answers look like. No model is asked: its
+"""Simulated judges for the demo's finished studies, so that pages show what a judge model's answers look like. No model is asked: its
 name says that it is made up, and so does every text that it gives.
 """
 
@@ -15,7 +15,7 @@ from leaderboard.studies.judge.answers import result_of
 from leaderboard.studies.judge.planning import WIREFRAME_PLAN, Wish
 from submissions.models import User
 
-MODEL = "made-up judge"
+MODEL = "simulated judge"
 TEXT = "Simulated: no model was asked, the demo drew this answer by chance.\n{}"
 QUESTIONS = 240
 SEED = 20260712
@@ -29,7 +29,7 @@ NOISE_OF_OBJECTS, ALIKE = 1.0, 0.15
 Liking = Mapping[tuple[str, str], float]
 
 
-def made_up_judge(study: Study, actor: User | None, liking: Mapping[str, Liking], plan: str = WIREFRAME_PLAN) -> JudgeRun:
+def simulated_judge(study: Study, actor: User | None, liking: Mapping[str, Liking], plan: str = WIREFRAME_PLAN) -> JudgeRun:
     """A run that has ended, of one text a question; `liking` says by criterion how good an entry (by its label) is on a sample, the
     more the better. Fixed by the seed."""
     run = planning.make(study, actor, MODEL, Wish(plan, QUESTIONS, SEED, choices=1))

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.parse import parse
-from leaderboard.demo import interiors, rooflines, solids, trials
+from leaderboard.demo import acceptance_tests, interiors, rooflines, solids
 from leaderboard.demo.story import PASSWORD, PEOPLE, Demo, Entry, Items
 from leaderboard.models import Study
 from leaderboard.studies.live import campaign
@@ -86,7 +86,7 @@ def load_challenge(demo: Demo, folder: Path) -> Challenge:
     write_bundle(demo, folder)
     apply(parse(folder).definition, actor=User.objects.get(username="olga"))
     challenge = Challenge.objects.get(slug=demo.slug)
-    trials.restore(challenge.phases.get(slug=demo.phase))
+    acceptance_tests.restore(challenge.phases.get(slug=demo.phase))
     return challenge
 
 
@@ -192,7 +192,7 @@ ASKED_SAMPLES, ASKED = 8, 40
 def ask_everybody(demo: Demo) -> str:
     """The path of an open study that whoever looks at the demo can rate at once; empty where the demo has none.
 
-    Boards show the study by made-up raters as long as it has more raters.
+    Boards show the study by simulated raters as long as it has more raters.
     """
     if not demo.asks:
         return ""

@@ -1,4 +1,4 @@
-"""The demo "Rooflines": wireframes of procedural houses, and what made-up teams hand in for them."""
+"""The demo "Rooflines": wireframes of procedural houses, and what simulated teams hand in for them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from evaluation.properties.corruptions import corrupt
 from evaluation.synthetic.houses import houses
 from evaluation.synthetic.simplified import bounding_box, convex_hull, jittered, merged, sampled_points, shortest_dropped
-from leaderboard.demo.story import PRACTICE, Damage, Demo, Entry, Taste, each, made_up, points_of
+from leaderboard.demo.story import PRACTICE, Damage, Demo, Entry, Taste, each, points_of, simulated
 from submissions.formats.wireframe.wireframe_files import Wireframe, write_npz, write_obj
 
 SLUG, PHASE = "rooflines", "practice"
@@ -114,7 +114,7 @@ YAML = f"""\
 slug: {SLUG}
 title: Rooflines
 summary: Wireframes of {N_HOUSES} procedural houses. Houses, teams and entries are simulated; the scores are computed here.
-{made_up("wireframe", "houses", "one wireframe a house, in metres", "house", tags="roofs, outdoor")}
+{simulated("wireframe", "houses", "one wireframe a house, in metres", "house", tags="roofs, outdoor")}
 description: |
   Reconstruct the wireframe of each house from its points: the corners as vertices, the lines where
   two faces meet as edges. The {N_HOUSES} houses of each phase are gable, hip, L-shaped and dormer

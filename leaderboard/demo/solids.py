@@ -1,4 +1,4 @@
-"""The demo "Solids": procedural objects as triangle meshes, and what made-up teams hand in for them."""
+"""The demo "Solids": procedural objects as triangle meshes, and what simulated teams hand in for them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluation.metrics.mesh.surface import surface
 from evaluation.synthetic.distortions import distort
 from evaluation.synthetic.meshes import mesh
 from evaluation.synthetic.simplified import convex_hull_mesh
-from leaderboard.demo.story import PRACTICE, Damage, Demo, Entry, Taste, each, made_up, points_of
+from leaderboard.demo.story import PRACTICE, Damage, Demo, Entry, Taste, each, points_of, simulated
 from submissions.formats.arrays import Mesh
 from submissions.formats.mesh.mesh_files import write_ply
 
@@ -65,7 +65,7 @@ YAML = f"""\
 slug: {SLUG}
 title: Solids
 summary: Meshes of {len(KINDS)} procedural objects. Objects, teams and entries are simulated; the scores are computed here.
-{made_up("mesh", "objects", "one triangle mesh an object", "object", tags="objects")}
+{simulated("mesh", "objects", "one triangle mesh an object", "object", tags="objects")}
 description: |
   Reconstruct the surface of each object from its points, as a triangle mesh. The {len(KINDS)} objects
   were made by a seeded procedure; the longest side of each is 1. The entries on the board were made

@@ -1,4 +1,4 @@
-"""The parts of a demo: accounts, a made-up challenge, and entries made from its references.
+"""The parts of a demo: accounts, a simulated challenge, and entries made from its references.
 
 Everything in it is invented and says so; every number on its boards is computed by the service.
 """
@@ -108,10 +108,10 @@ PRACTICE = """\
     missing: worst"""
 
 
-def made_up(family: str, things: str, hand_in: str, item: str, unit: str = "group", tags: str = "") -> str:
+def simulated(family: str, things: str, hand_in: str, item: str, unit: str = "group", tags: str = "") -> str:
     """Lines of each demo's bundle: what it is and what it calls its items and groups, its rules, and who organizes it."""
     return f"""\
-made_up: true
+simulated: true
 visibility: public
 family: {family}
 item_noun: {item}

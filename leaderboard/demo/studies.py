@@ -6,7 +6,7 @@ from typing import Any
 
 from evaluation.models import EvaluationBatch
 from leaderboard.demo import interiors, rooflines, solids
-from leaderboard.demo.judge import Liking, made_up_judge
+from leaderboard.demo.judge import Liking, simulated_judge
 from leaderboard.demo.raters import SEED, looks, simulated_votes
 from leaderboard.demo.story import Demo, Taste
 from leaderboard.models import Study
@@ -59,7 +59,7 @@ def _roofs(phase: Phase, damaged: Damaged, olga: User) -> None:
         title="Which roof is closer to the house?",
         question="Which of the two wireframes is closer to the house?",
     )
-    made_up_judge(study, olga, {"overall": damaged.liking()}, WIREFRAME_PLAN)
+    simulated_judge(study, olga, {"overall": damaged.liking()}, WIREFRAME_PLAN)
     while analyse_due():  # here and now, because the workers have entries of the next challenge to score
         continue
 
@@ -75,7 +75,7 @@ def _solids(phase: Phase, damaged: Damaged, olga: User) -> None:
         question="Which of the two objects is better, by its shape?",
         criteria=[one.to_dict() for one in ready_made("pairs", phase.challenge.family) if one.key in solids.TASTES],
     )
-    made_up_judge(study, olga, {criterion: damaged.liking(seed) for criterion, seed in seeds.items()}, SHAPE_PLAN)
+    simulated_judge(study, olga, {criterion: damaged.liking(seed) for criterion, seed in seeds.items()}, SHAPE_PLAN)
 
 
 def _rooms(phase: Phase, damaged: Damaged, olga: User) -> None:
@@ -91,5 +91,5 @@ def _rooms(phase: Phase, damaged: Damaged, olga: User) -> None:
 
 def _study(phase: Phase, olga: User, votes: list[Vote], **values: Any) -> Study:
     return Study.import_votes(
-        phase, olga, votes, slug=STUDY, source=SOURCE, made_up=True, is_public=True, runs_other_programs=True, **values
+        phase, olga, votes, slug=STUDY, source=SOURCE, simulated=True, is_public=True, runs_other_programs=True, **values
     )

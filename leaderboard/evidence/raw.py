@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from leaderboard.evidence.manifest import SourceFile
-from submissions.formats.errors import FormatError, TableError, excerpt, heads_text, size_text
+from submissions.formats.errors import FormatError, TableError, excerpt, headings_text, size_text
 from submissions.formats.formulas import restored
 from submissions.formats.spreadsheet import MAX_BYTES, MAX_CELLS, MAX_COLUMNS, MAX_ROWS
 from submissions.formats.text import decode_text
@@ -43,7 +43,7 @@ class RawTable:
                 found[column] = self.heads.index(column)
                 continue
             near = difflib.get_close_matches(column, self.heads, n=1, cutoff=0.6)
-            hint = f"did you mean {excerpt(near[0])}?" if near else f"there are: {heads_text(self.heads)}."
+            hint = f"did you mean {excerpt(near[0])}?" if near else f"there are: {headings_text(self.heads)}."
             faults.append(f"{self.name} has no column {excerpt(column)}; {hint}")
         if faults:
             raise EvidenceError(faults)

@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from leaderboard.records.earlier import with_states
+from leaderboard.migrations._sentences_as_states import with_states
 
 STORED = {"ProgramValues": ("decided", "figures"), "MetricChallenge": ("standings", "before_today")}
 

@@ -3,19 +3,21 @@
 from leaderboard.models.analysis import StudyAnalysis
 from leaderboard.models.answer_set import AnswerSet
 from leaderboard.models.entry import StudyEntry, StudySample
+from leaderboard.models.interim_analysis import InterimAnalysis
 from leaderboard.models.joint_analysis import JointAnalysis
 from leaderboard.models.judge import JudgeAnswer, JudgeRun
 from leaderboard.models.judge_budget import JudgeBudget
 from leaderboard.models.judge_key import JudgeKey
-from leaderboard.models.look import StudyLook
 from leaderboard.models.metric_challenge import MetricChallenge, MetricEntry, ProgramValues
 from leaderboard.models.question import Opinion, PracticeQuestion, Question, StudyVote
 from leaderboard.models.rater import Rater, StudyInvitation, Tally
-from leaderboard.models.snapshot import Snapshot, read_board
+from leaderboard.models.snapshot import EarlierForm, Snapshot, read_board
 from leaderboard.models.study import Study
 
 __all__ = [
     "AnswerSet",
+    "EarlierForm",
+    "InterimAnalysis",
     "JointAnalysis",
     "JudgeAnswer",
     "JudgeBudget",
@@ -33,7 +35,6 @@ __all__ = [
     "StudyAnalysis",
     "StudyEntry",
     "StudyInvitation",
-    "StudyLook",
     "StudySample",
     "StudyVote",
     "Tally",

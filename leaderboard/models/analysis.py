@@ -11,7 +11,7 @@ from django.utils import timezone
 from leaderboard.models.judge import JudgeRun
 from leaderboard.models.study import Study
 from leaderboard.records.study import Summary
-from submissions import wake
+from submissions import worker_notify
 from submissions.choices import TextChoices
 from submissions.leases import Leased, LeasedQuerySet
 from submissions.visibility import board_is_out, organized_by, visible_challenges
@@ -23,7 +23,7 @@ class StudyAnalysisQuerySet(LeasedQuerySet):
 
 
 class StudyAnalysis(Leased):
-    """Everything computed of a study's judgements on one criterion; the row is the request for it.
+    """Everything computed of a study's answers on one criterion; the row is the request for it.
 
     `content` is a `Summary`, of `revision` of the votes and `board` of the phase's scores; the old one stays until the new one is
     there.
@@ -91,7 +91,7 @@ class StudyAnalysis(Leased):
             gone = [row.pk for name, row in known.items() if name not in criteria]
             if gone and cls.objects.filter(pk__in=gone).unleased().delete()[0]:
                 study.phase.touch_board()  # the last who had answered has left
-                wake.after_commit("boards")
+                worker_notify.after_commit("boards")
         return asked
 
     def finish(self, content: dict[str, Any]) -> bool:
@@ -103,5 +103,5 @@ class StudyAnalysis(Leased):
         )
         if is_stored:
             self.study.phase.touch_board()
-            wake.after_commit("boards")
+            worker_notify.after_commit("boards")
         return is_stored

@@ -13,7 +13,7 @@ from leaderboard.evidence.manifest import Manifest
 from leaderboard.evidence.reading import Reading
 from leaderboard.models.study import Study
 from leaderboard.stats.evidence.record import FORMAT, STATISTICS, EvidenceRecord
-from submissions import wake
+from submissions import worker_notify
 from submissions.choices import TextChoices
 from submissions.leases import Leased, LeasedQuerySet
 
@@ -82,5 +82,5 @@ class AnswerSet(Leased):
         is_stored = bool(self.under_lease().filter(state=self.State.WAITING).update(**done, **self.ANEW))
         if is_stored:
             self.study.phase.touch_board()
-            wake.after_commit("boards")
+            worker_notify.after_commit("boards")
         return is_stored

@@ -41,7 +41,7 @@ class StudyEntry(models.Model):
     """An entry that was compared: a label, and the submission it stands for where it is one of the phase's.
 
     `artifact` is not empty where it is no entry of a team or baseline. In a study of the service's own it names what is made
-    for the study ("perturb:low", "empty"), and the submission is there once a worker has made it; of judgements that came
+    for the study ("perturb:low", "empty"), and the submission is there once a worker has made it; of answers that came
     from elsewhere it is the label that came with them, one of `leaderboard.stats.labels.DAMAGED`, and nothing is made.
     Entries of one `gold_kind` have a known order: a smaller `gold_order` is better.
     """

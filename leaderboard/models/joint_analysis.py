@@ -24,7 +24,7 @@ class JointAnalysisQuerySet(LeasedQuerySet):
 
 
 class JointAnalysis(Leased):
-    """Everything computed of the judgements of some studies together, whose samples are items and whose raters are accounts; the row is
+    """Everything computed of the answers of some studies together, whose samples are items and whose raters are accounts; the row is
     the request for it. `members` are the ids of the studies, in order."""
 
     class State(TextChoices):

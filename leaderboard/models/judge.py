@@ -22,7 +22,7 @@ from leaderboard.models.study import Study
 from leaderboard.studies.judge import instructions
 from leaderboard.studies.judge.instructions import Row
 from leaderboard.studies.judge.schedule import Schedule
-from submissions import database_clock, wake
+from submissions import database_clock, worker_notify
 from submissions.choices import TextChoices
 from submissions.entry_states import Why
 from submissions.leases import Leased, LeasedQuerySet
@@ -56,7 +56,7 @@ class JudgeRunQuerySet(LeasedQuerySet):
         asking = self.filter(state=JudgeRun.State.ASKING)
         asking.filter(lease_token__isnull=True).update(lease_until=None)  # so that a worker need not wait to work out the scores
         stopped = asking.update(state=JudgeRun.State.FAILED, failure=sentence[:400], finished_at=timezone.now())
-        wake.after_commit("judges")
+        worker_notify.after_commit("judges")
         return stopped
 
 
@@ -230,7 +230,7 @@ class JudgeRun(Leased):
             # A run that waits for its endpoint need not wait any longer; one that is worked on keeps its worker.
             type(self).objects.filter(pk=self.pk, lease_token__isnull=True).update(lease_until=None)
             AuditEntry.record(self.study.phase.challenge, actor, "judge.start", self, study=self.study.slug, budget=budget, pays=self.pays)
-            wake.after_commit("judges")
+            worker_notify.after_commit("judges")
         self.refresh_from_db()
 
     def paying_key(self, actor: User | None) -> JudgeKey | None:
@@ -260,7 +260,7 @@ class JudgeRun(Leased):
             if rows.update(state=state, finished_at=timezone.now()):
                 # Nobody has it, or whoever has it gives it back with its scores; else a worker is to work them out.
                 type(self).objects.filter(pk=self.pk, lease_token__isnull=True).update(lease_until=None)
-                wake.after_commit("judges")
+                worker_notify.after_commit("judges")
                 AuditEntry.record(self.study.phase.challenge, actor, act, self, study=self.study.slug)
         self.refresh_from_db()
 
@@ -356,7 +356,7 @@ class JudgeRun(Leased):
         """Renew the lease; True if asking goes on: nobody has stopped the run."""
         return self.heartbeat() and self.under_lease().filter(state=self.State.ASKING).exists()
 
-    def let_go(self, state: str | None = None, **values: Any) -> bool:
+    def release_lease(self, state: str | None = None, **values: Any) -> bool:
         """Give the run back; with a state, it ends there unless somebody has stopped it otherwise."""
         free: dict[str, Any] = {"lease_token": None, "lease_until": None, "attempts": 0, "losses": 0, "lost": []} | values
         if state is None:
@@ -366,7 +366,7 @@ class JudgeRun(Leased):
 
     def give_up(self, why: Why, detail: str) -> None:
         words = self.failed(why, self.doing)
-        self.let_go(self.State.FAILED, failure=words, failure_detail=detail, losses=F("losses"), lost=F("lost"))
+        self.release_lease(self.State.FAILED, failure=words, failure_detail=detail, losses=F("losses"), lost=F("lost"))
 
     def give_up_or_retry(self, why: Why, detail: str, final: bool = False) -> None:
         """A turn that broke down is one in which nothing was answered."""
@@ -376,9 +376,9 @@ class JudgeRun(Leased):
         """Nothing was answered this time: try again later, or fail after several such turns."""
         values = {"failure": sentence[:400], "failure_detail": detail, "fruitless": self.fruitless + 1}
         if self.fruitless + 1 >= MAX_FRUITLESS:
-            self.let_go(self.State.FAILED, **values)
+            self.release_lease(self.State.FAILED, **values)
         else:
-            self.let_go(**values | {"lease_until": database_clock.now() + timedelta(seconds=seconds)})
+            self.release_lease(**values | {"lease_until": database_clock.now() + timedelta(seconds=seconds)})
 
     @property
     def questions(self) -> list[Row]:

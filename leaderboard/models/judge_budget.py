@@ -82,7 +82,7 @@ class JudgeBudget(models.Model):
         return (found or cls(**_owned(owner))).in_month(month_of(now or timezone.now()))
 
     @staticmethod
-    def is_had_by(account: User) -> bool:
+    def belongs_to(account: User) -> bool:
         """True of organizers of any challenge, and of staff: they may have models asked at the service's cost."""
         return account.is_staff or Challenge.objects.filter(organizers=account).exists()
 

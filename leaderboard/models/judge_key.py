@@ -88,7 +88,7 @@ class JudgeKey(models.Model):
             ) from None
 
     @classmethod
-    def seal_anew(cls) -> tuple[int, int]:
+    def reseal(cls) -> tuple[int, int]:
         """Seal every key with the present secret key, so that those of before may be dropped: (sealed anew, not readable)."""
         done = lost = 0
         for pk in list(cls.objects.values_list("pk", flat=True)):

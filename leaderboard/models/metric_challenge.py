@@ -22,7 +22,7 @@ from leaderboard.models.study import Study
 from leaderboard.stats.metric_board import Standing
 from leaderboard.stats.minimums import ITEMS_FOR_FIGURE
 from leaderboard.stats.states import State
-from submissions import wake
+from submissions import worker_notify
 from submissions.choices import TextChoices
 from submissions.entry_states import Why
 from submissions.errors import Refused
@@ -114,7 +114,7 @@ class ProgramValues(Run):
         return bool(rows.update(touched_at=timezone.now(), **values, **self.ANEW))
 
     @classmethod
-    def ask_anew(cls) -> int:
+    def request_again(cls) -> int:
         """Ask for the figure of what newer answers, entries or rules than its own say; how many. Values that are there stay."""
         asked = 0
         for study in Study.objects.filter(program_values__state=cls.State.DONE).distinct():
@@ -142,7 +142,7 @@ class ProgramValues(Run):
         failed = type(self).objects.filter(pk=self.pk, state=self.State.FAILED).unleased()
         done = bool(failed.update(state=self.State.WAITING, values={}, failures=[], under_way={}, finished_at=None, **self.ANEW))
         if done:
-            wake.after_commit("studies")
+            worker_notify.after_commit("studies")
         return done
 
     def _ask_contests(self) -> None:
@@ -266,7 +266,7 @@ class MetricChallenge(models.Model):
     def ask(self) -> None:
         """Have the standings made anew."""
         type(self).objects.filter(pk=self.pk).update(standings_at=None)
-        wake.after_commit("studies")
+        worker_notify.after_commit("studies")
 
     def keep(self, standings: dict[str, Any], now: datetime | None = None) -> None:
         """Standings are made. Those of earlier days stay what entrants see until midnight."""
@@ -285,11 +285,8 @@ class MetricChallenge(models.Model):
 
     @staticmethod
     def read(standings: dict[str, Any] | None, half: str) -> list[Standing]:
-        """The standings of a half of the samples; of those of before November 2026, which put metrics into tiers, order and figures."""
-        rows = (standings or {}).get(half, [])
-        if "people" not in (standings or {}):
-            rows = [{"trained": "", "person": None, "standing": None, "reference_point": row["guard"]} | row for row in rows]
-        return READER.validate_python(rows)
+        """The standings of a half of the samples."""
+        return READER.validate_python((standings or {}).get(half, []))
 
 
 class MetricEntry(models.Model):

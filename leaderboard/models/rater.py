@@ -40,7 +40,7 @@ class Rater(models.Model):
     unless an organizer says otherwise (`is_counted`). One who left by themselves took along all they were asked and said:
     of that nothing is kept but how much it was (`withdrawn`), and of what their panel said the hash of who they are, so that
     nobody takes part again (`panel_hash`). `came_by` names the link they came by. `sight` is what they said of their eyes, and
-    what their browser said of its screen, when they joined, see `leaderboard.studies.live.sight`.
+    what their browser said of its screen, when they joined, see `leaderboard.studies.live.rater_setup`.
     """
 
     class Kind(TextChoices):
@@ -63,7 +63,7 @@ class Rater(models.Model):
     joined_at = models.DateTimeField(null=True, blank=True)
     removed_at = models.DateTimeField(null=True, blank=True)  # takes no more part, whoever decided that
     left_at = models.DateTimeField(null=True, blank=True)  # left for good, with what they said: nobody brings that back
-    withdrawn = models.PositiveIntegerField(default=0, help_text="Judgements that were deleted when they left.")
+    withdrawn = models.PositiveIntegerField(default=0, help_text="Answers that were deleted when they left.")
     is_counted = models.BooleanField(default=True)
     finished_at = models.DateTimeField(null=True, blank=True)  # there was nothing left to ask them
     # The sitting ends with a pause; see `leaderboard/studies/live/progress.py`.

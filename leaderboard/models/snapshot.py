@@ -29,7 +29,8 @@ class Snapshot(models.Model):
     Two audiences: the public's holds what the board may show to those who may see it, the
     organizers' holds hidden and late entries too. `payload` is compressed JSON (see
     `leaderboard.records.board`); it never changes, so the boards read from it are shared within a process.
-    `revision` only says up to which change of the phase the ranking is known to hold.
+    `revision` only says up to which change of the phase the ranking is known to hold. Where the form of rankings
+    has changed since it was made, `earlier_forms` has its bytes and its digest of before.
     """
 
     class Audience(TextChoices):
@@ -79,7 +80,7 @@ class Snapshot(models.Model):
 
     @property
     def withdrawn(self) -> int:
-        """The number of judgements withdrawn since that its figures of people rest on."""
+        """The number of answers withdrawn since that its figures of people rest on."""
         people = self.board.people
         study = self.phase.studies.filter(pk=people.study.id).first() if people else None
         return study.withdrawn(since=people.at) if people and study else 0
@@ -129,8 +130,11 @@ class Snapshot(models.Model):
         # Both audiences hold the same bytes only by chance; the public's is the one to show then.
         # Said as a range too, which the index of the constraint answers: rankings may be thousands.
         within = {"digest__gte": digest, "digest__lt": f"{digest}g", "digest__startswith": digest}
-        rows = cls._light().filter(phase=phase, audience__in=cls.Audience.values, **within)
-        snapshot = rows.order_by("-audience", "id").first()
+        rows = cls._light().filter(phase=phase, audience__in=cls.Audience.values)
+        snapshot = rows.filter(**within).order_by("-audience", "id").first()
+        if snapshot is None:  # an address of before the form of rankings changed
+            form = EarlierForm.objects.filter(snapshot__phase=phase, **within).order_by("-snapshot__audience", "id").first()
+            snapshot = rows.filter(pk=form.snapshot_id).first() if form is not None else None
         if snapshot is not None:
             snapshot.redact(phase)
         return snapshot
@@ -143,6 +147,11 @@ class Snapshot(models.Model):
             return snapshot
         snapshot.opened_at = timezone.now()
         return snapshot if cls.objects.filter(pk=snapshot.pk).update(opened_at=snapshot.opened_at) else None
+
+    def content(self, digest: str) -> bytes:
+        """The bytes that `digest` is of: this ranking's own, or those of an earlier form. They hold whatever is hidden by now, too."""
+        found = self if self.digest.startswith(digest) else self.earlier_forms.filter(digest__startswith=digest).get()
+        return zlib.decompress(bytes(found.payload))
 
     def redact(self, phase: Phase) -> None:
         """Leave out of the public's ranking what may not be shown any more."""
@@ -183,6 +192,21 @@ class Snapshot(models.Model):
     @classmethod
     def _light(cls) -> models.QuerySet:
         return cls.objects.defer("payload").select_related("batch")
+
+
+class EarlierForm(models.Model):
+    """A ranking as it was stored before the form of rankings changed: `digest` is of these bytes, and an address of the ranking too."""
+
+    snapshot = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="earlier_forms")
+    digest = models.CharField(max_length=64, db_index=True)
+    payload = models.BinaryField()
+    changed_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.snapshot} as {self.digest[:8]}"
 
 
 class BoardCache:

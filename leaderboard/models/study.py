@@ -13,7 +13,7 @@ from django.db import IntegrityError, models, transaction
 from django.db.models import Count, F, Q, Sum
 from django.utils import timezone
 
-from evaluation.models import EvaluationBatch, Reference, Trial
+from evaluation.models import AcceptanceTest, EvaluationBatch, Reference
 from leaderboard.models.entry import StudyEntry
 from leaderboard.models.question import Opinion, StudyVote
 from leaderboard.models.rater import Rater
@@ -24,17 +24,17 @@ from leaderboard.stats.mos_table import HIGHEST, LOWEST, USUAL, Rating, Scale
 from leaderboard.stats.screening import DEFAULTS
 from leaderboard.stats.votes import VERSION, Vote, moment, number_cell, order_number, stamp
 from leaderboard.studies.judge.instructions import KEYS
-from submissions import wake
+from submissions import worker_notify
 from submissions.choices import TextChoices
 from submissions.errors import Refused
-from submissions.formats.errors import heads_text
+from submissions.format_time import in_words
+from submissions.formats.errors import headings_text
 from submissions.models import AuditEntry, Phase, Submission, User
 from submissions.models.user import hash_secret
-from submissions.moments import in_words
 
 if TYPE_CHECKING:
     from leaderboard.models.analysis import StudyAnalysis
-    from leaderboard.models.look import StudyLook
+    from leaderboard.models.interim_analysis import InterimAnalysis
 
 MAX_VOTES = 500_000
 BUNDLE = 1000
@@ -63,7 +63,7 @@ class Study(models.Model):
     """A campaign on the entries of a phase: pairs to choose from, or single entries to score.
 
     Votes are stored as they were shown. `revision` counts what changed in them; an analysis says
-    which revision it is of. `made_up` labels everything that is shown of it. A study whose judgements
+    which revision it is of. `simulated` labels everything that is shown of it. A study whose answers
     were brought from elsewhere is closed from the start and has no `key`, the opaque address of its rating pages.
     `criteria` are asked in their order: {"key", "title", "text"} each.
     """
@@ -88,7 +88,7 @@ class Study(models.Model):
         INVITED = "invited", "Whoever has an invitation link"
         OPEN = "open", "Everybody"
 
-    class RaterSkill(TextChoices):  # the names of `leaderboard.stats.alternative.TOLERATED`
+    class RaterSkill(TextChoices):  # the names of `leaderboard.stats.judge_substitution.TOLERATED`
         CROWD = "crowd", "A crowd"
         SKILLED = "skilled", "Skilled people"
         EXPERT = "expert", "Experts"
@@ -101,8 +101,8 @@ class Study(models.Model):
     slug = models.SlugField(max_length=63)
     title = models.CharField(max_length=120)
     question = models.CharField(max_length=400, help_text="What raters were asked, in a sentence.")
-    source = models.CharField(max_length=400, blank=True, help_text="Who collected the judgements, where they came from elsewhere.")
-    made_up = models.BooleanField(default=False)
+    source = models.CharField(max_length=400, blank=True, help_text="Who collected the answers, where they came from elsewhere.")
+    simulated = models.BooleanField(default=False)
     is_public = models.BooleanField(default=False, help_text="Shown to all who may see the board.")
     runs_other_programs = models.BooleanField(default=False, help_text="Other challenges' metric programs may read its hidden reference.")
     revision = models.PositiveBigIntegerField(default=0)
@@ -131,7 +131,7 @@ class Study(models.Model):
         help_text="How much worse than such a rater a judge model may be: .1, .15 or .2. Fixed once the study has opened.",
     )
     covariates = models.JSONField(default=list, blank=True)  # of `Covariate`; fixed once the study has opened
-    # When it ends by itself: at so many looks at first place, the last of them once so many judgements count. Fixed before it opens.
+    # When it ends by itself: at so many looks at first place, the last of them once so many answers count. Fixed before it opens.
     planned_looks = models.PositiveSmallIntegerField(default=0)
     planned_answers = models.PositiveIntegerField(null=True, blank=True)
     # Asked before the questions that count, and fixed once the study has opened; see `leaderboard.studies.live.practice`.
@@ -143,7 +143,7 @@ class Study(models.Model):
     groups = models.JSONField(default=list, blank=True)  # names that raters choose from where nobody chose for them
     group_quotas = models.JSONField(default=dict, blank=True)  # the most raters of a group, by its name; no limit of one that is not here
     refuses_raters_of = models.JSONField(default=list, blank=True)  # other studies of the challenge, as PHASE/STUDY
-    sight_questions = models.JSONField(default=list, blank=True)  # keys of `leaderboard.studies.live.sight.QUESTIONS`, asked once
+    sight_questions = models.JSONField(default=list, blank=True)  # keys of `leaderboard.studies.live.rater_setup.QUESTIONS`, asked once
     min_width = models.PositiveIntegerField(null=True, blank=True)  # of a rater's window, in pixels of CSS
     consent = models.TextField(blank=True, help_text="Markdown. What raters agree to before they begin.")
     # Names of parameters of the address that raters of a panel come by; the first says who somebody is, and lets them in once.
@@ -179,7 +179,7 @@ class Study(models.Model):
     def import_votes(
         cls, phase: Phase, actor: User | None, votes: Sequence[Vote], labels: Mapping[str, str] | None = None, **values: Any
     ) -> Self:
-        """A study of judgements that were collected elsewhere, in one transaction.
+        """A study of answers that were collected elsewhere, in one transaction.
 
         A method that is called as exactly one of the phase's scored entries stands for that entry; others are names only.
         `labels` says which methods are no entries of teams or baselines, see `leaderboard.stats.labels`. Raises ValueError, in
@@ -253,7 +253,7 @@ class Study(models.Model):
 
     @classmethod
     def bring(cls, phase: Phase, actor: User | None, what: str, n: int, **values: Any) -> Self:
-        """The study itself, before its `n` judgements; ValueError as above. Call it in the transaction that stores them."""
+        """The study itself, before its `n` answers; ValueError as above. Call it in the transaction that stores them."""
         if n > MAX_VOTES:
             raise ValueError(f"The file holds {n:,} {what}; a study takes at most {MAX_VOTES:,}: split it.")
         try:
@@ -263,13 +263,13 @@ class Study(models.Model):
             raise ValueError(f"There is a study {values['slug']!r} in this phase already; choose another address.") from None
         settings = {"public": study.is_public, "other_programs": study.runs_other_programs}
         AuditEntry.record(phase.challenge, actor, "study.import", study, phase=phase.slug, **settings, **{what: n})
-        wake.after_commit("studies")
+        worker_notify.after_commit("studies")
         return study
 
     def store_entries(self, methods: Collection[str], labels: Mapping[str, str]) -> dict[str, StudyEntry]:
         if labels and not set(methods) & set(labels):
             raise LabelsError(
-                f"The labels name none of the methods; these are {heads_text(sorted(methods))}: write them as they are there."
+                f"The labels name none of the methods; these are {headings_text(sorted(methods))}: write them as they are there."
             )
         by_name: dict[str, list[Submission]] = {}
         for submission in Submission.objects.filter(phase=self.phase).ranked().only("pk", "method_name"):
@@ -328,7 +328,7 @@ class Study(models.Model):
             self.save(update_fields=["is_public"])
             AuditEntry.record(self.phase.challenge, actor, "study.publish", self, before={"public": before}, after={"public": is_public})
             self.phase.touch_board()
-            wake.after_commit("boards")
+            worker_notify.after_commit("boards")
 
     def admit_programs(self, actor: User, admits: bool) -> None:
         """Let metric programs of other challenges run on the study's hidden reference, or no longer: then their values are removed."""
@@ -342,7 +342,7 @@ class Study(models.Model):
             AuditEntry.record(
                 self.phase.challenge, actor, "study.programs", self, before={"others": before}, after={"others": admits}, removed=removed
             )
-            wake.after_commit("studies")
+            worker_notify.after_commit("studies")
 
     @property
     def chooses_pairs(self) -> bool:
@@ -350,8 +350,8 @@ class Study(models.Model):
         return self.key is not None and self.kind == self.Kind.PAIRS and self.plan in (self.Plan.INFORMATIVE, self.Plan.FIRST)
 
     @property
-    def ended_as_planned(self) -> StudyLook | None:
-        """The look at which it ended: first place was settled, or all planned judgements were in."""
+    def ended_as_planned(self) -> InterimAnalysis | None:
+        """The look at which it ended: first place was settled, or all planned answers were in."""
         looks = list(self.looks.all())
         return looks[-1] if looks and (looks[-1].is_settled or looks[-1].number >= self.planned_looks) else None
 
@@ -380,7 +380,7 @@ class Study(models.Model):
             self.screening = after
             self.save(update_fields=["screening"])
             AuditEntry.record(self.phase.challenge, actor, "study.screen", self, before={"screens": before}, after={"screens": after})
-            wake.after_commit("studies")
+            worker_notify.after_commit("studies")
 
     def remove(self, actor: User) -> None:
         """Delete it with all its answers; the audit log keeps how many there were."""
@@ -389,7 +389,7 @@ class Study(models.Model):
             AuditEntry.record(self.phase.challenge, actor, "study.remove", self, title=self.title, **judged)
             self.delete()
             self.phase.touch_board()
-            wake.after_commit("boards")
+            worker_notify.after_commit("boards")
 
     def closed_sentence(self, now: datetime | None = None) -> str:
         """Reason why no answer is taken at `now`; empty where answers are."""
@@ -426,10 +426,10 @@ class Study(models.Model):
     def touch_votes(self) -> None:
         """Say that the votes that count have changed; what follows from them is computed anew."""
         Study.objects.filter(pk=self.pk).update(revision=F("revision") + 1)
-        wake.after_commit("studies")
+        worker_notify.after_commit("studies")
 
     def withdrawn(self, since: datetime | None = None) -> int:
-        """The number of judgements that raters took along when they left: all, or those since a moment."""
+        """The number of answers that raters took along when they left: all, or those since a moment."""
         left = self.raters.filter(left_at__gt=since) if since else self.raters.all()
         return left.aggregate(n=Sum("withdrawn"))["n"] or 0
 
@@ -469,7 +469,7 @@ class Study(models.Model):
             return ""
         scored = f"{batch.pk}x{batch.evaluations.filter(state='done', submission__in=entries).count()}"
         # Columns that are ranked by some scenes only are compared with people there.
-        some = {slug: one.scenes for slug, one in sorted(Trial.standings(batch).items()) if one.scenes is not None}
+        some = {slug: one.scenes for slug, one in sorted(AcceptanceTest.standings(batch).items()) if one.scenes is not None}
         return f"{scored}t{hash_secret(json.dumps(some))[:12]}" if some else scored
 
     def in_order(self, criteria: Iterable[str]) -> list[str]:

@@ -74,9 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if sys.platform != "linux":  # where half of what it imports is not there either
                 print("A worker needs Linux: what it computes is limited by the kernel there.", file=sys.stderr)
                 return USAGE
-            from evaluation.work import outbound
+            from evaluation.work import remote_worker_client
 
-            return outbound.main(words[1:], os.environ)
+            return remote_worker_client.main(words[1:], os.environ)
     except ModuleNotFoundError as error:
         sentence = installed.missing(error.name or "", command)
         if not sentence:

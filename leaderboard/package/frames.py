@@ -46,7 +46,7 @@ class Site:
                 row |= {slug: cell["value"], f"{slug}_low": low, f"{slug}_high": high, f"{slug}_n": cell["n"], f"{slug}_rank": cell["rank"]}
             rows.append(row)
         found = frame(rows)
-        found.attrs = {name: head[name] for name in ("digest", "page_url", "rule", "challenge", "phase", "made_up", "reference")}
+        found.attrs = {name: head[name] for name in ("digest", "page_url", "rule", "challenge", "phase", "simulated", "reference")}
         told = ("title", "higher_is_better", "unit", "fingerprint")
         found.attrs["columns"] = {column["slug"]: {name: column.get(name) for name in told} for column in head["columns"]}
         return found
@@ -83,7 +83,7 @@ class Site:
             figures = {part: decided[part] for part in ("value", "low", "high", "n", "why")}
             rows.append({"metric": line["key"], "standing": line["standing"], "places": line["places"]} | figures)
         table = frame(rows)
-        table.attrs = {"study": study, "criterion": name, "title": found["title"], "made_up": found["made_up"], "analysis": analysis}
+        table.attrs = {"study": study, "criterion": name, "title": found["title"], "simulated": found["simulated"], "analysis": analysis}
         return table
 
     def _pieces(self, address: str, **wanted: str) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from evaluation.metrics import registry
-from evaluation.properties import shipped
+from evaluation.properties import bundled_tables
 from leaderboard.package.frames import frame
 from submissions.kinds import FAMILIES
 
@@ -29,7 +29,7 @@ def metrics(kind: str = "") -> DataFrame:
     for spec in registry.REGISTRY.values():
         if kind not in ("", spec.family):
             continue
-        tables = shipped.tables(registry.fingerprint(spec.key, {}))
+        tables = bundled_tables.tables(registry.fingerprint(spec.key, {}))
         rows.append(
             {
                 "key": spec.key,

@@ -8,8 +8,8 @@ from enum import StrEnum
 from leaderboard.records.unit import NOUN
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Standing, standing
-from leaderboard.stats.crossed import Figure
 from leaderboard.stats.states import State
+from leaderboard.stats.two_way_intervals import Figure
 
 NO_BETTER = (Standing.WORSE_THAN_CHANCE, Standing.AT_CHANCE)
 LOW_COVERAGE = 0.9  # share of comparisons that a metric has values for, below which it is said beside its figure
@@ -17,8 +17,8 @@ LOW_COVERAGE = 0.9  # share of comparisons that a metric has values for, below w
 
 @dataclass(frozen=True)
 class Line:
-    """One metric, or reference point (`guard`), and how far it agrees with people. `standing` is None where the figure alone says it,
-    `places` are those among the metrics of its study. `trained` is a key of `leaderboard.studies.training_overlap`, empty where it may be
+    """One metric, or one reference point, and how far it agrees with people. `standing` is None where the figure alone says it, `places`
+    are those among the metrics of its study. `trained` is a key of `leaderboard.studies.training_overlap`, empty where it may be
     claimed that it agrees."""
 
     title: str
@@ -26,7 +26,7 @@ class Line:
     another: Figure | None = None  # how often two raters say the same
     standing: Standing | None = None
     places: tuple[int, int] | None = None
-    guard: bool = False
+    reference_point: bool = False
     trained: str = ""
     above_size: bool | None = None
     key: str = ""

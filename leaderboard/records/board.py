@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self, TypeVar
@@ -17,22 +17,21 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar
 from pydantic import Field, PlainSerializer, SerializerFunctionWrapHandler, model_serializer
 from pydantic_core import from_json
 
-from leaderboard.records.earlier import reason_of, with_states
 from leaderboard.records.people import Basis
 from leaderboard.records.record import Record
 from leaderboard.records.study import HIDDEN_NAME
 from leaderboard.records.unit import NOUN, Unit
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Ceiling, Person, Standing
-from leaderboard.stats.crossed import Ends, Figure
 from leaderboard.stats.davidson import Fragile
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.minimums import ITEMS_FOR_FIRM_INTERVAL, RATERS_FOR_FIRM_INTERVAL
 from leaderboard.stats.mos_table import USUAL
-from leaderboard.stats.states import Reason, State
+from leaderboard.stats.states import Reason
+from leaderboard.stats.two_way_intervals import Ends, Figure
 from leaderboard.stats.uncertainty import ALPHA
 
-FORMAT = 1
+FORMAT = 2
 WAITING = "waiting for re-evaluation"  # the state of an entry without a score that decides the order, of a metric with a newer version
 PEOPLE = "people"  # the slug of what people prefer, as a column
 Number = int | float  # as the organizer wrote it: 1 and 1.0 are other bytes
@@ -59,7 +58,7 @@ class Stored(Record):
 class ChallengeName(Record):
     slug: str
     title: str
-    made_up: bool
+    simulated: bool
 
 
 class PhaseRules(Record):
@@ -158,12 +157,12 @@ class Pairs(Record):
     p: list[list[float | None]]
 
 
-class ColumnTrial(Record):
-    """Outcome of a column's trial, where it needs one; see `evaluation.models.trial.Standing`."""
+class ColumnAcceptanceTest(Record):
+    """Outcome of a column's acceptance test, where it needs one; see `evaluation.models.acceptance_test.Standing`."""
 
     state: str
     sentence: str
-    trial: int | None = None
+    id: int | None = None
     scenes: list[str] | None = None
 
 
@@ -196,7 +195,7 @@ class MetricColumn(ColumnHead, Stored):
     before have no `loose`, `untested`, `pairs` and `leads`.
     """
 
-    optional = frozenset({"trial", "clean", "flagged"})
+    optional = frozenset({"acceptance_test", "clean", "flagged"})
 
     bounds: tuple[Number | None, Number | None] = (None, None)
     scale: tuple[Number, Number]
@@ -214,15 +213,15 @@ class MetricColumn(ColumnHead, Stored):
     pairs: Pairs | None = None
     leads: list[tuple[int, float]] | None = None
     order: list[int]
-    trial: ColumnTrial | None = None
+    acceptance_test: ColumnAcceptanceTest | None = None
     clean: list[tuple[str, float, float, float]] | None = None
     flagged: list[tuple[int, str, int]] | None = None
     percent: bool = Field(False, exclude=True)  # the people's own column: how often they would pick an entry
 
     @property
     def may_rank(self) -> bool:
-        """True if the column needs no trial, or passed it."""
-        return self.trial is None or self.trial.state == "passed"
+        """True if the column needs no acceptance test, or passed it."""
+        return self.acceptance_test is None or self.acceptance_test.state == "passed"
 
     def flags(self, index: int) -> dict[str, int]:
         """The number of an entry's items by their flag."""
@@ -329,13 +328,13 @@ class StudyName(Record):
     slug: str
     title: str
     question: str
-    made_up: bool
+    simulated: bool
 
 
 class StudyOf(StudyName, Stored):
     """Study that a board's figures are of."""
 
-    keys = ("id", "slug", "title", "question", "source", "made_up")
+    keys = ("id", "slug", "title", "question", "source", "simulated")
 
     id: int
     source: str
@@ -353,10 +352,10 @@ class Mark(Record):
 
 
 class ColumnAgreement(Stored):
-    """Agreement of one column of the board with people; by the names of `leaderboard.stats.records`. `seen`, `tier` and `of_ceiling` are
-    of rankings by earlier rules, and are not shown any more; a `guard` is a reference point."""
+    """Agreement of one column of the board with people; by the names of `leaderboard.stats.records`. Only rankings
+    by earlier rules have `seen`, `tier` and `of_ceiling`, which pages do not show."""
 
-    optional = frozenset({"difference", "person", "standing", "places", "may_be_best"})
+    optional = frozenset({"seen", "tier", "of_ceiling", "difference", "person", "standing", "places", "may_be_best"})
 
     slug: str
     decided: Agreement
@@ -367,7 +366,7 @@ class ColumnAgreement(Stored):
     seen: Any = None
     tier: int | None = None
     of_ceiling: float | None = None
-    guard: bool = False
+    reference_point: bool = False
     trained: str = ""
     above_size: bool | None = None
     groups: dict[str, Agreement] = {}
@@ -379,15 +378,17 @@ class ColumnAgreement(Stored):
 
 
 class Against(Record):
-    """People's first against an entry: how often they pick it, and the p of that after Holm over all duels."""
+    """People's first against an entry: how often they pick it, and the p of that after Holm over all pairs."""
 
     value: Ends
     p_holm: float | None
 
 
-class PeoplesFirst(Record):
+class PeoplesFirst(Stored):
     """Certainty of people's first place: its rank interval, whether first place is settled, and the figures it hangs on, of so many
-    judgements, people and samples. `p_best` is of rankings by earlier rules, and is not shown any more."""
+    answers, people and samples. Only rankings by earlier rules have `p_best`, which pages do not show."""
+
+    optional = frozenset({"p_best"})
 
     rank: tuple[int, int]
     p_best: float | None = None
@@ -404,7 +405,7 @@ class StudyFacts(Record):
     kind: str = Field(description="pairs or opinions.")
     of: str = Field(description="votes, ratings or means (published ones, of which nothing else is known).")
     raters: int | None
-    judgements: int
+    answers: int
     questions: int = Field(description="Pairs of a sample that were judged; 0 of opinion scores.")
     at: datetime
     note: str
@@ -417,8 +418,7 @@ class StudyFacts(Record):
 class HumanAgreement(StudyFacts, Stored):
     """Findings of people. `value`, `low`, `high`, `n` are the people's column, `over` what people's first is to each entry; all in the
     order of the ranking's entries. `may_be_first` are the indices of those whose rank interval holds first place; None where there are
-    no such intervals. `people` is the version of the rules: 1 and 2 are earlier ones; 3 held sentences where
-    reasons are now."""
+    no such intervals. `people` is the version of the rules: 1 and 2 are earlier ones."""
 
     keys = (
         "people",
@@ -428,7 +428,7 @@ class HumanAgreement(StudyFacts, Stored):
         "criterion",
         "raters",
         "groups",
-        "judgements",
+        "answers",
         "questions",
         "at",
         "note",
@@ -467,50 +467,14 @@ class HumanAgreement(StudyFacts, Stored):
     firm: PeoplesFirst | None = None  # of the first, where no other is level with it; none in rankings of before
     may_be_first: list[int] | None = None  # none in rankings of before
     few: dict[str, Reason] | None = None  # by id, why an entry has no figure where people read it though others have; none where all have
-    unsampled: bool | None = None  # True where judgements name no sample; else none
+    unsampled: bool | None = None  # True where answers name no sample; else none
     places: list[tuple[int, int] | None] | None = None  # 95 % intervals of each place with people; none in rankings of before
     scale: tuple[float, float] | None = None  # of ratings, by its two ends; none where it is the usual one, 1 to 5
-
-    @classmethod
-    def read(cls, stored: Mapping[str, Any]) -> Self:
-        """The part of a payload. One of before version 4 gets today's form: the same numbers, under the names that come nearest."""
-        if stored.get("people", 1) >= 2:
-            found = {"band": None, **stored}
-            if stored.get("people", 1) < 4:
-                found |= with_states({name: found[name] for name in ("metrics", "band", "reason", "why") if name in found})
-                found["few"] = {pk: reason_of(words) for pk, words in (stored.get("few") or {}).items()} or None
-            return cls.model_validate(found)
-        nothing = {"value": None, "low": None, "high": None}
-        columns = []
-        for line in stored["metrics"]:
-            by = {name: figure | {"raters": stored["raters"] or 0} for name, figure in line["by"].items()}
-            decided = by.pop("", nothing)
-            if stored["kind"] == "opinions":
-                decided, by = nothing, {}
-            correlations = {
-                name: {
-                    "value": line["order"][old],
-                    **dict(zip(("low", "high"), line["order"].get(f"{old}_ci") or (None, None), strict=True)),
-                }
-                | {"n": line["order"]["n"]}
-                for name, old in (("rho", "srocc"), ("tau", "krocc"), ("r", "plcc"))
-            }
-            columns.append({"slug": line["slug"], "decided": decided, "groups": by, "trained": line.get("trained", ""), **correlations})
-        marks = {
-            slug: {pk: [one | {"value": (None, None, None)} for one in each] for pk, each in by_entry.items()}
-            for slug, by_entry in stored["marks"].items()
-        }
-        n = stored.get("n") or [0] * len(stored["value"])
-        # Of these nothing says why there is no interval, and there is a value for readers only where there is one.
-        for figure in (figure for column in columns for figure in (column["decided"], *column["groups"].values())):
-            figure["state"] = State.TOO_FEW if figure["low"] is None else State.KNOWN
-        given = {"band": None, "left_out": [], "note": "", **stored}
-        return cls.model_validate({**given, "people": 1, "metrics": with_states(columns), "marks": marks, "n": n})
 
     @property
     def basis(self) -> Basis:
         """Answers that its figures are of."""
-        return Basis(of=self.of, n=self.judgements, raters=self.raters, scale=self.scale or USUAL)
+        return Basis(of=self.of, n=self.answers, raters=self.raters, scale=self.scale or USUAL)
 
     @property
     def is_rough(self) -> bool:
@@ -521,7 +485,7 @@ class HumanAgreement(StudyFacts, Stored):
     def counts(self, noun: str = NOUN) -> tuple[int, int, str] | None:
         """Raters and items, as the reference point that answers every comparison counts them, and what an item is called; None where
         nothing is known of them, or they are too few."""
-        every = next((line.decided for line in self.metrics if line.guard and line.slug == "constant"), None)
+        every = next((line.decided for line in self.metrics if line.reference_point and line.slug == "constant"), None)
         if every is None or self.reason is not None:
             return None
         return every.raters, every.samples, "comparison" if self.unsampled else noun
@@ -569,7 +533,7 @@ class Board(Record):
     groups, `inner` is what their items are called."""
 
     format: int
-    uncertainty: int = 1
+    uncertainty: int
     audience: str
     batch: int
     challenge: ChallengeName
@@ -589,17 +553,9 @@ class Board(Record):
     overall: Overall
 
     @classmethod
-    def read(cls, raw: Mapping[str, Any]) -> Self:
-        """A payload, of this format or an earlier one."""
-        noun = raw.get("resampled", NOUN)
-        names = {"resampled": noun, "n_resampled": raw["n_items"], "inner": "" if noun == NOUN else NOUN}
-        people = HumanAgreement.read(raw["people"]) if raw.get("people") else None
-        return cls.model_validate({**names, **raw, "people": people})
-
-    @classmethod
     def from_json(cls, data: bytes) -> Self:
         """The ranking that such bytes hold. Of thousands of entries pydantic's parser takes a third of the time of json's."""
-        return cls.read(from_json(data))
+        return cls.model_validate(from_json(data))
 
     def to_json(self) -> bytes:
         """The bytes that a snapshot keeps, and that its digest is of."""

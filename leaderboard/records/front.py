@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from leaderboard.records.people import Basis
 from leaderboard.records.record import Record
-from leaderboard.stats.crossed import Ends
+from leaderboard.stats.two_way_intervals import Ends
 
 Place = tuple[int, int]  # with people, as its 95 % range: both ends are one where it is settled
 STEP, TOP = 10.0, 9.0  # of the lines of a drawing, and where the first stands
@@ -66,7 +66,7 @@ class Contradiction(Record):
 
     ends: Ends
     basis: Basis
-    made_up: bool
+    simulated: bool
     lines: tuple[SlopeLine, ...] = ()
     ids: tuple[int, ...] = ()
 
@@ -125,7 +125,7 @@ class Front(Record):
     parted: Parted | None = None
     level: int = 1  # entries that share first place
     turned: Turned | None = None  # the surest of the contradictions
-    people_made_up: bool = False
+    people_simulated: bool = False
 
     @property
     def has_places(self) -> bool:
@@ -139,4 +139,4 @@ class Front(Record):
         top = tuple(one.model_copy(update={"place": None, "against": False}) if people else one for one in shown)
         parted, turned = (None if one is None or people or one.names(ids) else one for one in (self.parted, self.turned))
         update = {"top": top, "people": None if people else self.people, "parted": parted, "turned": turned}
-        return self.model_copy(update=update | {"people_made_up": self.people_made_up and not people})
+        return self.model_copy(update=update | {"people_simulated": self.people_simulated and not people})

@@ -1,4 +1,4 @@
-"""Summary of a study's judgements on one criterion, as it is stored, read, and shown to somebody.
+"""Summary of a study's answers on one criterion, as it is stored, read, and shown to somebody.
 
 Its records are those of `leaderboard.stats.records`, where it is computed. An analysis of an older version is not read: it is being
 made anew.
@@ -15,9 +15,9 @@ from pydantic import TypeAdapter
 
 from leaderboard.records.people import Basis
 from leaderboard.records.record import Record
-from leaderboard.stats.crossed import Estimate
 from leaderboard.stats.records import Entry, Metric, StudySummary
 from leaderboard.stats.states import too_few
+from leaderboard.stats.two_way_intervals import Estimate
 from leaderboard.stats.votes import VERSION
 
 HIDDEN_NAME = "withheld by the organizers"  # in the place of a name
@@ -29,7 +29,7 @@ class PlannedLook(Record):
 
     number: int
     at: datetime
-    judgements: int
+    answers: int
     raters: int
     samples: int
     settled: bool
@@ -48,7 +48,7 @@ class Summary(StudySummary):
 
     @property
     def n_people(self) -> int | None:
-        """The number of people whose judgements count; None where that is not known."""
+        """The number of people whose answers count; None where that is not known."""
         return None if self.n_raters is None else self.n_raters - len(self.screened)
 
     @property
@@ -58,7 +58,7 @@ class Summary(StudySummary):
 
     @property
     def unsampled(self) -> bool:
-        """True if its judgements name no sample: each duel counts as one of its own, and intervals speak of other people alone."""
+        """True if its answers name no sample: each pair counts as one of its own, and intervals speak of other people alone."""
         return not any(self.samples)
 
     def shows(self, line: Entry) -> bool:
@@ -129,15 +129,15 @@ READER: TypeAdapter[Summary] = TypeAdapter(Summary)  # made once, because that t
 
 
 def precedence(
-    metrics: Iterable[Metric], made_up: bool, people: int | None, study: int, only_means: bool = False
+    metrics: Iterable[Metric], simulated: bool, people: int | None, study: int, only_means: bool = False
 ) -> tuple[bool, bool, float, int, int]:
     """Key of a study among several that could stand for all of them, largest first: on a phase's board, and over the studies of a family.
 
-    One with an interval for any metric comes before one that is too early, then people before made-up ones, then the larger effective
+    One with an interval for any metric comes before one that is too early, then people before simulated ones, then the larger effective
     number of answers (the most that any of its metrics has), then more people, then the one that is there longest. Published means, of
     which nothing else is known, are not too early.
     """
     known = [metric for metric in metrics if not metric.reference_point]
     sure = only_means or any(metric.decided.low is not None and not metric.trained for metric in known)
     effective = max((metric.decided.n_eff for metric in known), default=0.0)
-    return sure, not made_up, effective, people or 0, -study
+    return sure, not simulated, effective, people or 0, -study

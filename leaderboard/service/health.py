@@ -21,7 +21,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
 from evaluation.celery import app
-from evaluation.models import MetricProgram, OutsideWorker, Part, PhaseMetric, PictureRun, Process, PropertyRun, Trial, WorkerToken
+from evaluation.models import AcceptanceTest, MetricProgram, Part, PhaseMetric, PictureRun, Process, PropertyRun, RemoteWorker, WorkerToken
 from evaluation.programs import sandbox as programs
 from evaluation.work import progress
 from evaluation.work.heartbeat import Heartbeat
@@ -349,15 +349,15 @@ def metrics(request: HttpRequest) -> HttpResponse:
         parts.labels(device, "leased").set(n)
     for device, n in open_parts.unleased(now).values_list("device").annotate(Count("id")):
         parts.labels(device, "waiting").set(n)
-    live = OutsideWorker.live(now)
+    live = RemoteWorker.live(now)
     at_work = Part.objects.held(now).filter(state=Part.State.WAITING, token__isnull=False).count()
     counts = {"live": live.count(), "at_work": at_work, "stalled": len(Part.objects.stalled(now))}
     told = "Remote workers: heard of within minutes, with a part, and with one without progress."
-    gauge("outside_workers", told, "state", counts)
+    gauge("remote_workers", told, "state", counts)
     for name, help, model in (
         ("property_runs", "Property tables made in the background, by state.", PropertyRun),
         ("picture_runs", "Scenes whose pictures are made in the background, by state.", PictureRun),
-        ("trials", "Acceptance tests of columns, by state.", Trial),
+        ("acceptance_tests", "Acceptance tests of columns, by state.", AcceptanceTest),
         ("analyses", "Analyses of studies, by state.", StudyAnalysis),
         ("joint_analyses", "Analyses of studies that share items or raters, by state.", JointAnalysis),
         ("answer_sets", "Analyses of answers that were brought in as one set, by state.", AnswerSet),

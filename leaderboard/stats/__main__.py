@@ -240,7 +240,7 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
             raise VotesError([f"{path.name} has {n} columns of {key}; give each metric a name of its own."])
         if key in REFERENCE_TITLES:
             raise VotesError(
-                [f"{path.name} calls a metric {key!r}, as a guard is called that stands in every table; give it another name."]
+                [f"{path.name} calls a metric {key!r}, as a reference point is called that stands in every table; give it another name."]
             )
     unknown = sorted(set(ties) - set(keys.values()))
     if unknown:
@@ -305,7 +305,7 @@ def _json(summary: StudySummary) -> dict[str, Any]:
 
 
 def _metric_report(summary: StudySummary) -> list[str]:
-    """Agreement of each metric with people, guards last."""
+    """Agreement of each metric with people, reference points last."""
     lines = [""]
     best = summary.ceiling
     if summary.reason is not None:

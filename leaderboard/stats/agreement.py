@@ -17,10 +17,10 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from leaderboard.stats import crossed
+from leaderboard.stats import two_way_intervals
 from leaderboard.stats.answers import Answers
-from leaderboard.stats.crossed import Estimate, Figure
 from leaderboard.stats.states import Key, Reason
+from leaderboard.stats.two_way_intervals import Estimate, Figure
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import Floats, Ints
 
@@ -83,8 +83,8 @@ def decided(deltas: Differences) -> Agreement:
     answers, k = credit(deltas)
     if not len(answers):
         return Agreement.lacking(NO_WINNER)
-    value, u = crossed.ratio(answers.weight * k, answers.weight)
-    return Agreement(**vars(crossed.figure(value, u, answers.clusters, answers.weight)))
+    value, u = two_way_intervals.ratio(answers.weight * k, answers.weight)
+    return Agreement(**vars(two_way_intervals.figure(value, u, answers.clusters, answers.weight)))
 
 
 def better_worse(deltas: Differences) -> Figure:
@@ -98,7 +98,7 @@ def better_worse(deltas: Differences) -> Figure:
         return Figure.lacking(NO_WINNER)
     d = _steps(deltas)[chosen] * answers.verdict
     value, above, below = _area(d, answers.weight, -d, answers.weight)
-    return crossed.figure(value, above + below, answers.clusters, answers.weight)
+    return two_way_intervals.figure(value, above + below, answers.clusters, answers.weight)
 
 
 def different_similar(deltas: Differences) -> Figure:
@@ -112,7 +112,7 @@ def different_similar(deltas: Differences) -> Figure:
     value, above, below = _area(d[split], w[split], d[~split], w[~split])
     u = np.empty(len(d))
     u[split], u[~split] = above, below
-    return crossed.figure(value, u, answers.clusters, w)
+    return two_way_intervals.figure(value, u, answers.clusters, w)
 
 
 def _steps(found: Differences) -> Floats:
@@ -159,8 +159,8 @@ def three_way(deltas: Differences) -> ThreeWay:
     if n < 2:
         return replace(ThreeWay.lacking(Reason(Key.FEW_FOR_TOLERANCE)), tolerance=tolerance)
     each = [_tolerance(deltas.d[folds != fold], answers.verdict[folds != fold], answers.weight[folds != fold]) for fold in range(n)]
-    value, u = crossed.ratio(answers.weight * _same(deltas.d, answers.verdict, np.array(each)[folds]), answers.weight)
-    found = crossed.figure(value, u, answers.clusters, answers.weight).brief
+    value, u = two_way_intervals.ratio(answers.weight * _same(deltas.d, answers.verdict, np.array(each)[folds]), answers.weight)
+    found = two_way_intervals.figure(value, u, answers.clusters, answers.weight).brief
     return ThreeWay(**vars(found), tolerance=tolerance, range=(min(each), max(each)))
 
 
@@ -213,16 +213,16 @@ def compared(first: Differences, second: Differences, keys: tuple[str, str]) -> 
         return pair(None, None, None, state=NO_WINNER.state, reason=NO_WINNER, p=None)
     ours, theirs = first.verdict[both[first.had]][decisive], second.verdict[both[second.had]][decisive]
     k = (ours - theirs) * answers.verdict / 2
-    value, u = crossed.ratio(answers.weight * k, answers.weight)
+    value, u = two_way_intervals.ratio(answers.weight * k, answers.weight)
     clusters = answers.clusters
     if clusters.few:
         return pair(value, None, None, p=None).because(clusters.few)
     if clusters.alike(u):
-        return pair(value, None, None, p=1.0 if abs(value) <= EQUAL else 0.0).because(crossed.ALIKE)
+        return pair(value, None, None, p=1.0 if abs(value) <= EQUAL else 0.0).because(two_way_intervals.ALIKE)
     variance = clusters.variance(u)
     total, df = float(variance.total), float(variance.df)
-    low, high = crossed.interval(value, math.sqrt(total), df)
-    return pair(value, float(low), float(high), p=crossed.two_sided(value, total, df), se=math.sqrt(total))
+    low, high = two_way_intervals.interval(value, math.sqrt(total), df)
+    return pair(value, float(low), float(high), p=two_way_intervals.two_sided(value, total, df), se=math.sqrt(total))
 
 
 def place(value: float, key: str) -> tuple[float, str]:
@@ -253,8 +253,10 @@ def certain_by_people(theta: Floats, variance: Floats, df: Floats) -> Floats:
     """Probability by people that the row's entry is not better than the column's: P(t_df > (theta_i - theta_j) / sqrt(V)) [M, M]."""
     gap = theta[:, None] - theta[None, :]
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(variance > crossed.NO_VARIANCE, gap / np.sqrt(variance), np.sign(gap) * np.inf)
-    return np.where((variance <= crossed.NO_VARIANCE) & (np.abs(gap) <= crossed.NOTHING), 0.5, scipy.special.stdtr(df, -t))
+        t = np.where(variance > two_way_intervals.NO_VARIANCE, gap / np.sqrt(variance), np.sign(gap) * np.inf)
+    return np.where(
+        (variance <= two_way_intervals.NO_VARIANCE) & (np.abs(gap) <= two_way_intervals.NOTHING), 0.5, scipy.special.stdtr(df, -t)
+    )
 
 
 def certain_by_samples(x: Floats) -> Floats:
@@ -298,7 +300,7 @@ def soft_pairwise(people: Floats, metric: Floats) -> float | None:
     return float((1 - gap[known]).mean()) if known.any() else None
 
 
-# --- M: guards
+# --- M: reference points
 
 
 def coin(seed: int, samples: int, entries: int) -> Floats:
@@ -312,7 +314,7 @@ def constant(samples: int, entries: int) -> Floats:
 
 
 def not_above(pair: MetricPair) -> bool:
-    """True if the first metric of the pair has not been shown to agree more than the second, a guard."""
+    """True if the first metric of the pair has not been shown to agree more than the second, a reference point."""
     return pair.p is None or pair.value is None or not (pair.p <= ALPHA and pair.value > 0)
 
 
@@ -325,7 +327,7 @@ def pairs(by_metric: Sequence[tuple[str, Differences]]) -> list[MetricPair]:
 def adjusted(made: list[MetricPair]) -> list[MetricPair]:
     """The same with Holm's correction over those that could be tested."""
     tested = [n for n, pair in enumerate(made) if pair.p is not None]
-    p_holm = crossed.holm(np.array([made[n].p for n in tested], dtype=np.float64))
+    p_holm = two_way_intervals.holm(np.array([made[n].p for n in tested], dtype=np.float64))
     for n, p in zip(tested, p_holm.tolist(), strict=True):
         made[n] = replace(made[n], p_holm=p)
     return made

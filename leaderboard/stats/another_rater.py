@@ -14,12 +14,12 @@ from functools import cached_property
 import numpy as np
 import scipy
 
-from leaderboard.stats import crossed
+from leaderboard.stats import two_way_intervals
 from leaderboard.stats.agreement import Agreement, Differences, credit
 from leaderboard.stats.answers import Answers, pairs_within
-from leaderboard.stats.crossed import ALIKE, Ends, Estimate, Figure, Variance
 from leaderboard.stats.minimums import ANSWERS_FOR_ANOTHER_RATER
 from leaderboard.stats.states import Counted, Key, Reason, too_few
+from leaderboard.stats.two_way_intervals import ALIKE, Ends, Estimate, Figure, Variance
 from leaderboard.stats.votes import Floats, Ints
 
 
@@ -89,7 +89,7 @@ class Dyads:
         raters, pair, sample, cell = self._groups
         by_rater = np.bincount(raters.ravel(), np.concatenate([u, u]))
         by_pair, by_sample, by_cell = (float((np.bincount(place, u) ** 2).sum()) for place in (pair, sample, cell))
-        r, s, c = (crossed.scale(n) for n in self.counts)
+        r, s, c = (two_way_intervals.scale(n) for n in self.counts)
         by_raters = r * (float((by_rater**2).sum()) - by_pair)
         return Variance(np.asarray(by_raters), np.asarray(s * by_sample), np.asarray(c * by_cell), self.counts)
 
@@ -102,18 +102,18 @@ class Dyads:
         if not len(self):
             return Estimate.lacking(self._few)
         raters, samples, _ = self.counts
-        value, u = crossed.ratio(self.weight * self.same, self.weight)
-        found = Estimate(value, None, None, self.shared, crossed.known(raters, samples), raters=raters, samples=samples)
-        if few := crossed.few(raters, samples):
+        value, u = two_way_intervals.ratio(self.weight * self.same, self.weight)
+        found = Estimate(value, None, None, self.shared, two_way_intervals.known(raters, samples), raters=raters, samples=samples)
+        if few := two_way_intervals.few(raters, samples):
             return found.because(few)
-        if not crossed.NOTHING < value < 1 - crossed.NOTHING:
-            low, high = crossed.at_the_end(value, min(raters, samples))
+        if not two_way_intervals.NOTHING < value < 1 - two_way_intervals.NOTHING:
+            low, high = two_way_intervals.at_the_end(value, min(raters, samples))
             return replace(found, low=low, high=high)
         variance = self.variance(u)
         se, df = math.sqrt(float(variance.total)), float(variance.df)
-        if float(variance.total) <= crossed.NO_VARIANCE:
+        if float(variance.total) <= two_way_intervals.NO_VARIANCE:
             return found.because(ALIKE)
-        low, high = crossed.share_interval(value, se, df)
+        low, high = two_way_intervals.share_interval(value, se, df)
         return replace(found, low=float(low), high=float(high), se=se, df=df)
 
     def beside(self, credits: Floats) -> Person:
@@ -133,12 +133,12 @@ class Dyads:
         return Person(apart, half, self.shared, apart_se=apart_se, half_se=half_se)
 
     def _ends(self, num: Floats) -> tuple[Ends, float | None]:
-        value, u = crossed.ratio(num, self.weight)
+        value, u = two_way_intervals.ratio(num, self.weight)
         variance = self.variance(u)
         se = math.sqrt(float(variance.total))
-        if float(variance.total) <= crossed.NO_VARIANCE:
+        if float(variance.total) <= two_way_intervals.NO_VARIANCE:
             return (value, None, None), None
-        low, high = crossed.interval(value, se, float(variance.df))
+        low, high = two_way_intervals.interval(value, se, float(variance.df))
         return (value, float(low), float(high)), se
 
 

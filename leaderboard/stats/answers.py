@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from leaderboard.stats.crossed import Clusters
+from leaderboard.stats.two_way_intervals import Clusters
 from leaderboard.stats.votes import Floats, Ints, Votes
 
 

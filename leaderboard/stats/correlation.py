@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.stats.crossed import Figure
 from leaderboard.stats.minimums import ENTRIES_FOR_CORRELATION, ENTRIES_FOR_CORRELATION_INTERVAL
 from leaderboard.stats.preference import LEVEL, interval
 from leaderboard.stats.states import Counted, Key, Reason
+from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.stats.votes import Floats
 
 SCREENED = 0.3  # a rater whose correlation with the mean of the others is less may be left out

@@ -17,11 +17,11 @@ from functools import cached_property, partial
 import numpy as np
 import scipy
 
-from leaderboard.stats import crossed
+from leaderboard.stats import two_way_intervals
 from leaderboard.stats.answers import Answers
-from leaderboard.stats.crossed import Variance
 from leaderboard.stats.levels import Column, Levels, Tests
 from leaderboard.stats.states import Key, Reason
+from leaderboard.stats.two_way_intervals import Variance
 from leaderboard.stats.votes import Floats, Ints
 
 GRADIENT = 1e-9  # of the number of answers
@@ -90,7 +90,7 @@ class Model(Levels):
 
         def of_share(part: Floats) -> Floats:
             theta, own = part[:m, :m], np.diag(part)[:m]
-            variance = by_eta**2 * crossed.left_of(own[:, None] + own[None, :], 2 * theta)
+            variance = by_eta**2 * two_way_intervals.left_of(own[:, None] + own[None, :], 2 * theta)
             if self.log_nu is not None:
                 with_nu = part[:m, m]
                 variance += by_nu**2 * part[m, m] + 2 * by_eta * by_nu * (with_nu[:, None] - with_nu[None, :])
@@ -98,8 +98,8 @@ class Model(Levels):
 
         spread = self.with_ties.each(of_share)
         with np.errstate(divide="ignore", invalid="ignore"):
-            low, high = crossed.share_interval(value, np.sqrt(spread.total), spread.df)
-        none = (spread.total <= crossed.NO_VARIANCE) | np.eye(m, dtype=bool)
+            low, high = two_way_intervals.share_interval(value, np.sqrt(spread.total), spread.df)
+        none = (spread.total <= two_way_intervals.NO_VARIANCE) | np.eye(m, dtype=bool)
         return Tests(value, np.where(none, math.nan, low), np.where(none, math.nan, high), found.p)
 
 
@@ -389,12 +389,12 @@ def implied(model: Model) -> Column:
     u = model.u[:, :m] @ jacobian.T / (m - 1)
     if model.log_nu is not None:
         u += model.u[:, [model.log_nu]] * (by_nu.sum(axis=1) / (m - 1))
-    return _column(model, value, u, crossed.share_interval)
+    return _column(model, value, u, two_way_intervals.share_interval)
 
 
 def abilities(model: Model) -> Column:
     """theta [M] with its intervals."""
-    return _column(model, model.theta, model.u[:, : len(model)], crossed.interval)
+    return _column(model, model.theta, model.u[:, : len(model)], two_way_intervals.interval)
 
 
 def _column(model: Model, value: Floats, u: Floats, ends: Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]) -> Column:
@@ -402,10 +402,10 @@ def _column(model: Model, value: Floats, u: Floats, ends: Callable[[Floats, Floa
     if model.clusters.few:
         return Column(value, nothing, nothing, model.clusters.few)
     variance = model.clusters.variance(u)
-    none = variance.total <= crossed.NO_VARIANCE
+    none = variance.total <= two_way_intervals.NO_VARIANCE
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = ends(value, np.sqrt(variance.total), variance.df)
-    return Column(value, np.where(none, math.nan, low), np.where(none, math.nan, high), crossed.ALIKE if none.all() else None)
+    return Column(value, np.where(none, math.nan, low), np.where(none, math.nan, high), two_way_intervals.ALIKE if none.all() else None)
 
 
 def consistency(model: Model) -> dict[int, tuple[float, int]]:
@@ -432,12 +432,12 @@ def share_of(value: float, nu: float) -> float:
     return float(preference(np.array(value), nu))
 
 
-def coefficient(model: Model, name: str) -> crossed.Figure:
+def coefficient(model: Model, name: str) -> two_way_intervals.Figure:
     """The side ("side") or a covariate, with its interval."""
     at = model.column(name)
     value = model.gamma if name == "side" else float(model.beta[model.covariates.index(name)])
     assert value is not None  # who asks for the side knows that it was fitted
-    return crossed.figure(value, model.u[:, at], model.clusters, np.ones(len(model.answers)), share=False)
+    return two_way_intervals.figure(value, model.u[:, at], model.clusters, np.ones(len(model.answers)), share=False)
 
 
 # --- how fragile is first place?

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.stats import crossed, preference
+from leaderboard.stats import preference, two_way_intervals
 from leaderboard.stats.minimums import ITEMS_FOR_LEFT_SHARE
 from leaderboard.stats.reliability import Questions
 from leaderboard.stats.votes import Floats
@@ -206,12 +206,12 @@ def left_share(judged: Iterable[Judged]) -> LeftShare | None:
     samples, n = len(table), int(table[:, 1].sum())
     if samples < ITEMS_FOR_LEFT_SHARE:
         return None
-    value, influence = crossed.ratio(table[:, 0], table[:, 1])
+    value, influence = two_way_intervals.ratio(table[:, 0], table[:, 1])
     if value in (0.0, 1.0):
-        low, high = crossed.at_the_end(value, samples)
+        low, high = two_way_intervals.at_the_end(value, samples)
     else:
         variance = max(samples / (samples - 1) * float((influence**2).sum()), value * (1 - value) / n)
-        low, high = map(float, crossed.share_interval(value, math.sqrt(variance), samples - 1.0))
+        low, high = map(float, two_way_intervals.share_interval(value, math.sqrt(variance), samples - 1.0))
     return LeftShare(value, low, high, n, samples)
 
 

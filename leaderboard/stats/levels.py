@@ -14,9 +14,9 @@ from functools import cached_property
 import numpy as np
 import scipy
 
-from leaderboard.stats import crossed
-from leaderboard.stats.crossed import Clusters, Variance
+from leaderboard.stats import two_way_intervals
 from leaderboard.stats.states import Reason
+from leaderboard.stats.two_way_intervals import Clusters, Variance
 from leaderboard.stats.votes import Floats, Ints
 
 DRAWS = 20_000
@@ -98,11 +98,11 @@ class Levels:
         if self.clusters.few:
             nothing = np.full((m, m), math.nan)
             return Tests(gap, nothing, nothing, nothing)
-        none = (between.total <= crossed.NO_VARIANCE) | np.eye(m, dtype=bool)
+        none = (between.total <= two_way_intervals.NO_VARIANCE) | np.eye(m, dtype=bool)
         with np.errstate(divide="ignore", invalid="ignore"):
-            certain = np.where(np.abs(gap) <= crossed.NOTHING, 0.0, np.inf)
-            t = np.where(between.total > crossed.NO_VARIANCE, np.abs(gap) / np.sqrt(between.total), certain)
-            low, high = crossed.interval(gap, np.sqrt(between.total), between.df)
+            certain = np.where(np.abs(gap) <= two_way_intervals.NOTHING, 0.0, np.inf)
+            t = np.where(between.total > two_way_intervals.NO_VARIANCE, np.abs(gap) / np.sqrt(between.total), certain)
+            low, high = two_way_intervals.interval(gap, np.sqrt(between.total), between.df)
         p = np.where(np.eye(m, dtype=bool), math.nan, 2 * scipy.special.stdtr(between.df, -t))
         return Tests(gap, np.where(none, math.nan, low), np.where(none, math.nan, high), p)
 
@@ -113,7 +113,7 @@ class Levels:
         m, own_part = len(among), np.ix_(among, among)
         parts, theta = self.covariance, self.theta[among]
         wanted = self.variance.total[among]
-        if self.clusters.few or (wanted <= crossed.NO_VARIANCE).all():
+        if self.clusters.few or (wanted <= two_way_intervals.NO_VARIANCE).all():
             return None
         # Where answers of one rater, or on one sample, go less together than chance has it, nothing may be left of the first; the cells
         # alone, of which each part has a variance, stand in its place.
@@ -121,7 +121,7 @@ class Levels:
             values, vectors = np.linalg.eigh(((scale + scale.T) / 2)[own_part])
             root = vectors * np.sqrt(np.maximum(values, 0.0))
             own = (root**2).sum(axis=1)
-            if (own[wanted > crossed.NO_VARIANCE] > crossed.NO_VARIANCE).all():
+            if (own[wanted > two_way_intervals.NO_VARIANCE] > two_way_intervals.NO_VARIANCE).all():
                 break
         root = root * np.sqrt(np.divide(wanted, own, out=np.zeros(m), where=own > 0))[:, None]
         rng = np.random.Generator(np.random.PCG64(0))
@@ -136,9 +136,9 @@ class Levels:
                 critical[i] = np.quantile((np.abs(z[:, others] - z[:, [i]]) / apart[i, others]).max(axis=1), 0.95)
                 bar[others] = critical[i]
             gap = theta - theta[i]
-            certain = np.where(np.abs(gap) <= crossed.NOTHING, 0.0, np.copysign(np.inf, gap))  # as `tests` has it
+            certain = np.where(np.abs(gap) <= two_way_intervals.NOTHING, 0.0, np.copysign(np.inf, gap))  # as `tests` has it
             with np.errstate(divide="ignore", invalid="ignore"):
-                t = np.where(between[i] > crossed.NO_VARIANCE, gap / np.sqrt(between[i]), certain)
+                t = np.where(between[i] > two_way_intervals.NO_VARIANCE, gap / np.sqrt(between[i]), certain)
             # Where nothing varies between two entries that differ, the difference is certain.
             low[i] = 1 + np.count_nonzero((t > bar) | (t == math.inf))
             high[i] = m - np.count_nonzero((t < -bar) | (t == -math.inf))

@@ -15,10 +15,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy
 
-from leaderboard.stats import crossed
+from leaderboard.stats import two_way_intervals
 from leaderboard.stats.agreement import bounds
 from leaderboard.stats.answers import Answers
-from leaderboard.stats.crossed import Estimate, Variance
 from leaderboard.stats.minimums import (
     ANSWERS_FOR_OWN_SHARE,
     ENTRIES_FOR_DIFFERENCE,
@@ -27,6 +26,7 @@ from leaderboard.stats.minimums import (
     RATERS_FOR_DIFFERENCE,
 )
 from leaderboard.stats.states import Counted, Key, Reason
+from leaderboard.stats.two_way_intervals import Estimate, Variance
 from leaderboard.stats.votes import Floats, Ints
 
 SHRUNK = 50  # such products of answers at which a pair's spread counts half
@@ -79,7 +79,7 @@ class Difference:
     @property
     def tells(self) -> bool:
         """True if larger differences are surely preferred more often."""
-        return (found := self.parts) is not None and found[0] - float(crossed.quantile(found[5])) * math.sqrt(found[4]) > 0
+        return (found := self.parts) is not None and found[0] - float(two_way_intervals.quantile(found[5])) * math.sqrt(found[4]) > 0
 
     def at(self, difference: float) -> At | None:
         """Meaning of a difference in the metric's unit; beyond the largest that was asked about, what that one means."""
@@ -88,9 +88,9 @@ class Difference:
         beta, unit, largest, tau, variance, df = found
         z = min(abs(difference), largest) / unit
         kappa = math.sqrt(1 + LOGIT_OF_NORMAL * tau**2)
-        half = float(crossed.quantile(df)) * math.sqrt(variance)
+        half = float(two_way_intervals.quantile(df)) * math.sqrt(variance)
         own = math.sqrt(tau**2 + kappa**2 * z**2 * variance)
-        of_pair = float(crossed.quantile(self.entries - 2)) * own
+        of_pair = float(two_way_intervals.quantile(self.entries - 2)) * own
         mean = tuple(float(scipy.special.expit(b * z)) for b in (beta, beta - half, beta + half))
         one = tuple(float(scipy.special.expit(kappa * beta * z + end)) for end in (-of_pair, of_pair))
         most = float(scipy.special.stdtr(self.entries - 2, kappa * beta * z / own)) if own > 0 else float(beta * z > 0)
@@ -106,8 +106,8 @@ def asked(answers: Answers, first: int, second: int) -> Estimate | None:
         return None
     credit = (1 - own.verdict) / 2 if first == a else (1 + own.verdict) / 2
     ones = np.ones(len(own))
-    value, u = crossed.ratio(credit, ones)
-    return crossed.figure(value, u, own.clusters, ones)
+    value, u = two_way_intervals.ratio(credit, ones)
+    return two_way_intervals.figure(value, u, own.clusters, ones)
 
 
 def difference(answers: Answers, x: Floats) -> Difference:

@@ -13,12 +13,12 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from leaderboard.stats import crossed
-from leaderboard.stats.crossed import Clusters, Estimate
+from leaderboard.stats import two_way_intervals
 from leaderboard.stats.levels import Levels
 from leaderboard.stats.minimums import RATERS_FOR_LIKELIHOOD, SCORES_FOR_LIKELIHOOD, STIMULI_FOR_FIT
 from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.states import Counted, Key, Reason
+from leaderboard.stats.two_way_intervals import Clusters, Estimate
 from leaderboard.stats.votes import Floats, Ints
 
 ROUNDS = 1000
@@ -40,8 +40,8 @@ def mean_opinion(ratings: Ratings, entry: int) -> Estimate:
         return Estimate.lacking(NOT_SCORED)
     mean = float(own.score.mean())
     u = (own.score - mean) / len(own)
-    alike = Reason(Key.SAME_SCORES, have=len(own), value=float(own.score[0])) if np.ptp(own.score) == 0 else crossed.ALIKE
-    return crossed.figure(mean, u, Clusters(own.rater, units(own)), np.ones(len(own)), share=False, alike=alike)
+    alike = Reason(Key.SAME_SCORES, have=len(own), value=float(own.score[0])) if np.ptp(own.score) == 0 else two_way_intervals.ALIKE
+    return two_way_intervals.figure(mean, u, Clusters(own.rater, units(own)), np.ones(len(own)), share=False, alike=alike)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -135,7 +135,7 @@ def likelihood_of(ratings: Ratings, fit: Likelihood, entry: int) -> Estimate:
     u = precision * rest / (np.bincount(stimulus, precision, len(fit.psi))[stimulus] * samples)
     u += fit.bias[scores.rater] / (counts[place] * len(raters))
     u += (fit.psi[stimulus] - value) / (n_j[stimulus] * samples)
-    return crossed.figure(value, u, Clusters(scores.rater, units(scores)), np.ones(len(scores)), share=False)
+    return two_way_intervals.figure(value, u, Clusters(scores.rater, units(scores)), np.ones(len(scores)), share=False)
 
 
 # --- screening, one rule at a time

@@ -12,10 +12,20 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from leaderboard.stats import agreement, another_rater, correlation, crossed, davidson, meaning, metric_board, opinions, planning, plans
+from leaderboard.stats import (
+    agreement,
+    another_rater,
+    correlation,
+    davidson,
+    meaning,
+    metric_board,
+    opinions,
+    planning,
+    plans,
+    two_way_intervals,
+)
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.answers import Answers
-from leaderboard.stats.crossed import Clusters
 from leaderboard.stats.davidson import Model
 from leaderboard.stats.levels import Levels, Places
 from leaderboard.stats.metric_board import Scored
@@ -24,10 +34,10 @@ from leaderboard.stats.planning import Forecast
 from leaderboard.stats.records import (
     Contradiction,
     Covariate,
-    Duel,
     Enough,
     Entries,
     Entry,
+    EntryPair,
     FirstPlace,
     Metric,
     Preference,
@@ -35,6 +45,7 @@ from leaderboard.stats.records import (
     Soft,
 )
 from leaderboard.stats.states import Key, Reason, too_few
+from leaderboard.stats.two_way_intervals import Clusters
 from leaderboard.stats.uncertainty import ALPHA, paired
 from leaderboard.stats.votes import Floats, Ints, finite
 
@@ -98,7 +109,7 @@ def people(
     unplaced = _too_few(answers)
     if scored:
         unplaced = {name: row.reason for name, row in scored.items() if row.reason is not None and too_few(row.reason)}
-    compared = _duels(answers, levels, unplaced)
+    compared = _entry_pairs(answers, levels, unplaced)
     step()
     points = metric_board.reference_points(answers, seed, size, reference_size if ratings else None)
     held = metric_board.ranked(answers, [*metrics, *points], step)
@@ -153,7 +164,7 @@ def people(
         models=preferences,
         fragile=None,
         metric_pairs=held.pairs,
-        duels=compared,
+        entry_pairs=compared,
         enough=None,
         first_place=None,
         forecast=_forecast(held.rows),
@@ -182,7 +193,7 @@ def people(
 
 def _too_few(answers: Answers) -> dict[str, Reason]:
     """The entries that fewer people judged, or on fewer items, than any figure needs, each with the reason. Where no
-    items are named there are no more duels of an entry than others that it can meet, so people alone are counted."""
+    items are named there are no more comparisons of an entry than others that it can meet, so people alone are counted."""
     found = {}
     for n, name in enumerate(answers.entries):
         own = answers.take((answers.a == n) | (answers.b == n))
@@ -211,11 +222,11 @@ def scored_entry(ratings: Ratings, entry: int) -> Entry:
     )
 
 
-def _duels(answers: Answers, levels: Sequence[Levels], few: Collection[str]) -> list[Duel]:
+def _entry_pairs(answers: Answers, levels: Sequence[Levels], few: Collection[str]) -> list[EntryPair]:
     """Each two entries that somebody was asked about, those that people are surest of first; those with one of the `few` are not tested."""
     counts = np.zeros((len(answers.entries),) * 2, dtype=np.int64)
     np.add.at(counts, (answers.a, answers.b), 1)
-    duels, p_values = [], []
+    entry_pairs, p_values = [], []
     for part in levels:
         table, of_model = part.tests, isinstance(part, Model)
         for i, j in np.argwhere(np.triu((counts + counts.T)[np.ix_(part.entries, part.entries)], 1)).tolist():
@@ -226,27 +237,27 @@ def _duels(answers: Answers, levels: Sequence[Levels], few: Collection[str]) -> 
             tested = first not in few and second not in few
             ends = (finite(table.low[i, j]), finite(table.high[i, j])) if tested else (None, None)
             own = meaning.asked(answers, a, b) if of_model else None
-            duel = Duel(first, second, (float(table.value[i, j]), *ends), None, int(counts[a, b] + counts[b, a]))
-            duels.append(replace(duel, asked=own.ends if own is not None else None))
+            pair = EntryPair(first, second, (float(table.value[i, j]), *ends), None, int(counts[a, b] + counts[b, a]))
+            entry_pairs.append(replace(pair, asked=own.ends if own is not None else None))
             p_values.append(float(table.p[i, j]) if tested else math.nan)
-    return _surest_first(duels, p_values)
+    return _surest_first(entry_pairs, p_values)
 
 
-def _surest_first(found: Sequence[Duel], p_values: Sequence[float]) -> list[Duel]:
+def _surest_first(found: Sequence[EntryPair], p_values: Sequence[float]) -> list[EntryPair]:
     tested = [n for n, p in enumerate(p_values) if not math.isnan(p)]
-    adjusted = dict(zip(tested, crossed.holm(np.array([p_values[n] for n in tested])).tolist(), strict=True))
+    adjusted = dict(zip(tested, two_way_intervals.holm(np.array([p_values[n] for n in tested])).tolist(), strict=True))
     order = sorted(range(len(found)), key=lambda n: (p_values[n] if n in adjusted else math.inf, found[n].first, found[n].second))
     return [replace(found[n], p_holm=adjusted.get(n)) for n in order]
 
 
-def _contradictions(answers: Answers, metric: Scored, compared: Sequence[Duel]) -> list[Contradiction]:
-    """The duels that people decided and the metric turns round, both beyond chance; those that people are surest of first."""
+def _contradictions(answers: Answers, metric: Scored, compared: Sequence[EntryPair]) -> list[Contradiction]:
+    """The comparisons that people decided and the metric turns round, both beyond chance; those that people are surest of first."""
     place = {name: n for n, name in enumerate(answers.entries)}
     values, contradictions = metric.of_entries, []
-    for duel in compared:
-        i, j = place[duel.first], place[duel.second]
+    for pair in compared:
+        i, j = place[pair.first], place[pair.second]
         near = agreement.EQUAL * max(1.0, abs(values[i]), abs(values[j]))
-        if not (duel.told_apart and values[j] - values[i] > near):  # also where one of them has no value
+        if not (pair.told_apart and values[j] - values[i] > near):  # also where one of them has no value
             continue
         p = None
         if metric.by_sample:
@@ -257,7 +268,7 @@ def _contradictions(answers: Answers, metric: Scored, compared: Sequence[Duel]) 
         leaning = np.bincount(answers.sample[on], answers.verdict[on] * (1 if j < i else -1), len(answers.samples))
         ours, theirs = metric.x[:, i], metric.x[:, j]
         samples = np.flatnonzero((leaning > 0) & (theirs - ours > agreement.bounds(ours, theirs)))
-        contradictions.append(Contradiction(**vars(duel), p_metric=p, samples=[answers.samples[n] for n in samples]))
+        contradictions.append(Contradiction(**vars(pair), p_metric=p, samples=[answers.samples[n] for n in samples]))
     return contradictions
 
 
@@ -285,10 +296,10 @@ def _forecast(rows: Sequence[metric_board.Row]) -> Forecast | None:
     decided = rows[0].standing.decided if rows and not rows[0].metric.reference_point else None
     if decided is None or decided.low is None or decided.value is None:
         return None
-    if not crossed.NOTHING < decided.value < 1 - crossed.NOTHING:  # nothing varies there, as if it were known for sure
+    if not two_way_intervals.NOTHING < decided.value < 1 - two_way_intervals.NOTHING:  # nothing varies there, as if it were known for sure
         return None
     answers, credits = agreement.credit(rows[0].differences)
-    _, u = crossed.ratio(answers.weight * credits, answers.weight)
+    _, u = two_way_intervals.ratio(answers.weight * credits, answers.weight)
     # Of new answers as many name a winner as of those that are there.
     return planning.forecast(rows[0].metric.key, answers.clusters.variance(u), len(rows[0].differences.answers))
 
@@ -326,7 +337,7 @@ def _preferred(model: Model, names: Sequence[str], counts: Ints, few: Mapping[st
     column, ability, rows = davidson.implied(model), davidson.abilities(model), []
     for n, (name, entry) in enumerate(zip(names, model.entries.tolist(), strict=True)):
         implied, theta = ((float(scale.value[n]), finite(scale.low[n]), finite(scale.high[n])) for scale in (column, ability))
-        reason = column.reason or few.get(name) or (crossed.ALIKE if implied[1] is None else None)
+        reason = column.reason or few.get(name) or (two_way_intervals.ALIKE if implied[1] is None else None)
         if too_few(reason):
             implied, theta = (implied[0], None, None), (theta[0], None, None)
         row = Entry(method=name, answers=int(counts[entry]), implied=implied, theta=theta)

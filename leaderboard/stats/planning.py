@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from leaderboard.stats.crossed import Variance
 from leaderboard.stats.minimums import ITEMS_FOR_LOOK, RATERS_FOR_LOOK
 from leaderboard.stats.states import Counted, Key, Reason
+from leaderboard.stats.two_way_intervals import Variance
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import Ints
 

@@ -16,8 +16,8 @@ from typing import Self
 import numpy as np
 import scipy
 
-from leaderboard.stats.crossed import Variance
 from leaderboard.stats.levels import DRAWS, Levels
+from leaderboard.stats.two_way_intervals import Variance
 from leaderboard.stats.votes import Floats, Ints
 
 FACTORS = (1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)

@@ -11,12 +11,12 @@ import numpy as np
 from leaderboard.stats import correlation
 from leaderboard.stats.agreement import Agreement, ThreeWay
 from leaderboard.stats.correlation import Order
-from leaderboard.stats.crossed import Figure
 from leaderboard.stats.mos_table import USUAL, Scale
 from leaderboard.stats.preference import RESAMPLES
 from leaderboard.stats.records import Entry, Metric, RatersFound, Soft, StudySummary
 from leaderboard.stats.states import Key, Reason, State
 from leaderboard.stats.study import MetricScores, best_first
+from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.stats.votes import VERSION, Floats, finite
 
 ONLY_MEANS = Reason(Key.ONLY_MEANS)
@@ -87,7 +87,7 @@ def analyse_means(means: Means, metrics: Sequence[MetricScores] = (), left_out: 
         models=[],
         fragile=None,
         metric_pairs=[],
-        duels=[],
+        entry_pairs=[],
         enough=None,
         first_place=None,
         forecast=None,

@@ -14,22 +14,22 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Self
 
-from leaderboard.stats.adequacy import Curve
 from leaderboard.stats.agreement import Agreement, MetricPair, ThreeWay
-from leaderboard.stats.alternative import Gate, Joined
 from leaderboard.stats.another_rater import Ceiling, Person, Standing
-from leaderboard.stats.camps import Camps
 from leaderboard.stats.correlation import Opinion, Order
-from leaderboard.stats.crossed import Ends, Estimate, Figure
 from leaderboard.stats.davidson import Fragile
+from leaderboard.stats.judge_substitution import Gate, Joined
 from leaderboard.stats.judges import LeftShare
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.opinions import Fitted
 from leaderboard.stats.planning import Forecast
 from leaderboard.stats.plans import Settling
 from leaderboard.stats.ranking import rank
+from leaderboard.stats.rater_groups import RaterGroups
 from leaderboard.stats.reliability import Probability, Share
 from leaderboard.stats.states import Reason, State, too_few
+from leaderboard.stats.subsample_stability import Curve
+from leaderboard.stats.two_way_intervals import Ends, Estimate, Figure
 from leaderboard.stats.uncertainty import ALPHA
 
 NOTHING: Ends = (None, None, None)
@@ -50,9 +50,9 @@ class Soft:
 
 
 @dataclass(frozen=True)
-class Duel:
+class EntryPair:
     """Two entries that people compared, `first` the one that they prefer: how often they would pick it (of opinion scores: by how many
-    points its mean is above), and the p of that after Holm over all duels. `answers` were given on the two; where these are enough for a
+    points its mean is above), and the p of that after Holm over all pairs. `answers` were given on the two; where these are enough for a
     share of their own, `asked` is that of the first."""
 
     first: str
@@ -71,8 +71,8 @@ class Duel:
 
 
 @dataclass(frozen=True)
-class Contradiction(Duel):
-    """A duel that people decided beyond chance and that a metric, beyond chance too, turns round. `p_metric` is the metric's own, of the
+class Contradiction(EntryPair):
+    """A pair that people decided beyond chance and that a metric, beyond chance too, turns round. `p_metric` is the metric's own, of the
     paired test over the study's samples; None of a metric without values per sample, which puts them strictly so. `samples` are those
     in which it contradicts the majority."""
 
@@ -272,7 +272,7 @@ class Entries:
     models: list[Preference]
     fragile: Fragile | None
     metric_pairs: list[MetricPair]
-    duels: list[Duel]
+    entry_pairs: list[EntryPair]
     enough: Enough | None
     first_place: FirstPlace | None
     forecast: Forecast | None
@@ -294,7 +294,7 @@ class Entries:
             self,
             metrics=[left(line) for line in self.metrics],
             scales=places_among(self.scales, labels),
-            duels=[duel for duel in self.duels if not duel.among(labels)],
+            entry_pairs=[pair for pair in self.entry_pairs if not pair.among(labels)],
             first_place=self.first_place.without(labels) if self.first_place else None,
             enough=self.enough if reach.isdisjoint(labels) else None,
             fragile=None if is_first else self.fragile,
@@ -333,7 +333,7 @@ class Together(Joined):
 
 
 @dataclass(frozen=True)
-class DuelTogether(Joined):
+class PairTogether(Joined):
     """Share of picks by people with a judge for the first of two entries, equal answers half."""
 
     first: str = field(kw_only=True)
@@ -350,7 +350,7 @@ class Judge:
     decided: Agreement | None = None
     gate: Gate | None = None
     with_people: list[Together] = field(default_factory=list)
-    duels_with_people: list[DuelTogether] = field(default_factory=list)
+    pairs_with_people: list[PairTogether] = field(default_factory=list)
     pairs: Share | None = None
     decisive: Share | None = None
     probability: Probability | None = None
@@ -363,9 +363,9 @@ class Judge:
     facts: dict[str, Any] = field(default_factory=dict)
 
     def without(self, labels: Collection[str]) -> Judge:
-        """Nothing of the duels of the entries called so."""
-        duels = [one for one in self.duels_with_people if one.first not in labels and one.second not in labels]
-        return replace(self, duels_with_people=duels)
+        """Nothing of the comparisons of the entries called so."""
+        entry_pairs = [one for one in self.pairs_with_people if one.first not in labels and one.second not in labels]
+        return replace(self, pairs_with_people=entry_pairs)
 
     @property
     def counts(self) -> bool:
@@ -493,7 +493,7 @@ class StudySummary(Entries):
     like_others: float | None = None
     agreement: Matrix | None = None
     people: BetweenPeople | None = None
-    camps: Camps | None = None
+    rater_groups: RaterGroups | None = None
     reliability: RatersFound
     adequacy: list[Curve] = field(default_factory=list)
     judges: list[Judge] = field(default_factory=list)

@@ -11,22 +11,22 @@ from typing import Any
 import numpy as np
 
 from leaderboard.stats import (
-    adequacy,
     agreement,
-    alternative,
-    camps,
     correlation,
+    judge_substitution,
     judges,
     labels,
     metric_board,
     opinions,
     preference,
+    rater_groups,
     reliability,
+    subsample_stability,
 )
 from leaderboard.stats.agreement import Differences
-from leaderboard.stats.alternative import Asked, Joined
 from leaderboard.stats.answers import Answers, answers
 from leaderboard.stats.evidence.across import likeness
+from leaderboard.stats.judge_substitution import Asked, Joined
 from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.metric_board import Scored
 from leaderboard.stats.mos_table import USUAL, Ratings
@@ -36,11 +36,11 @@ from leaderboard.stats.records import (
     REFERENCE_TITLES,
     Across,
     BetweenPeople,
-    DuelTogether,
     Entry,
     Judge,
     Matrix,
     Metric,
+    PairTogether,
     RatersFound,
     Reliability,
     StudySummary,
@@ -62,7 +62,7 @@ class MetricScores:
 
     Differences of at most `tie`, in its unit, are ties. `overall` float64[methods] is its value over everything, where that is not
     the mean over samples: a metric of the whole set, or a figure that was published, has nothing else and answers no question.
-    `trained` is not empty where it was, or may have been, learnt from these judgements or others about the same methods.
+    `trained` is not empty where it was, or may have been, learnt from these answers or others about the same methods.
     `metric`, `title` and `fingerprint` say which metric it is, where that is known.
     """
 
@@ -116,7 +116,7 @@ def analyse(
     screening: bool | str = False,
     screened: Mapping[str, list[str]] | None = None,
     fragility: bool = True,
-    tolerated: float = alternative.TOLERATED["crowd"],
+    tolerated: float = judge_substitution.TOLERATED["crowd"],
     size: Floats | None = None,
     reference_size: Floats | None = None,
     covariates: Mapping[str, Floats] | None = None,
@@ -219,7 +219,7 @@ def analyse(
         return {"order": order, "scenes": each, "scenes_mean": mean}
 
     def whole(row: Metric) -> Metric:
-        if row.reference_point:  # a guard is no metric of the study, whatever a metric is called
+        if row.reference_point:  # a reference point is no metric of the study, whatever a metric is called
             return replace(row, title=REFERENCE_TITLES[row.key], srocc=across.get(row.key))
         metric, verdict = measured[row.key]
         return replace(
@@ -232,17 +232,17 @@ def analyse(
             **orders(metric.of_methods, metric.values, metric.higher_is_better),
         )
 
-    # Duels in which no answer counts, whoever gives it: those of damaged entries, and those whose answer is known.
+    # Comparisons in which no answer counts, whoever gives it: those of damaged entries, and those whose answer is known.
     inside, known_pairs = set(votes.methods if entries is None else entries), {frozenset(pair) for pair in gold}
     golden = votes.take(votes.gold)
-    known_duels = {
+    known_comparisons = {
         (votes.samples[h], frozenset((votes.methods[a], votes.methods[b])))
         for h, a, b in zip(golden.sample.tolist(), golden.a.tolist(), golden.b.tolist(), strict=True)
     }
 
     def would_count(said: Judged) -> bool:
         pair = frozenset((said.left, said.right))
-        return pair <= inside and pair not in known_pairs and (said.sample, pair) not in known_duels
+        return pair <= inside and pair not in known_pairs and (said.sample, pair) not in known_comparisons
 
     def judge(one: JudgeAnswers) -> Judge:
         preferred = judges.preferred(asked, votes.samples, votes.methods, one.judged)
@@ -263,9 +263,9 @@ def analyse(
 
     found_raters = _raters(given, votes, fit, asked, gold, found.consistency)
     steady = []
-    for resource in adequacy.RESOURCES if len(counted) and ratings is None else ():
+    for resource in subsample_stability.RESOURCES if len(counted) and ratings is None else ():
         step()
-        steady.append(adequacy.curve(counted, resource, seed=seed))
+        steady.append(subsample_stability.curve(counted, resource, seed=seed))
     beside = None
     if screened:
         all_votes = given.comparisons() if isinstance(given, Ratings) else given
@@ -306,7 +306,7 @@ def analyse(
             decisive=reliability.between_people(asked.verdicts, decisive=True, seed=seed),
             alpha=reliability.krippendorff_alpha(asked.verdicts),
         ),
-        camps=camps.camps(asked, seed),
+        rater_groups=rater_groups.rater_groups(asked, seed),
         reliability=found_raters,
         adequacy=steady,
         judges=[judge(one) for one in models],
@@ -519,7 +519,7 @@ def _scales(counted: Votes, anchor: str | None, seed: int, rows: Sequence[Entry]
 
 def _beside_people(counted: Answers, scored: Sequence[Scored], one: JudgeAnswers, tolerated: float, would_count: Iterable[Judged]) -> Judge:
     """Agreement of a judge with people, whether it may stand beside them, and, where it may, what its answers add; of these
-    `would_count` are on duels in which people's answers count."""
+    `would_count` are on comparisons in which people's answers count."""
     _, first, place = np.unique(counted.question, return_index=True, return_inverse=True)
     verdicts = np.full((len(counted.raters), len(first)), np.nan)
     verdicts[counted.rater, place] = counted.verdict
@@ -528,7 +528,7 @@ def _beside_people(counted: Answers, scored: Sequence[Scored], one: JudgeAnswers
     own = verdict[place]
     had = ~np.isnan(own)
     decided = agreement.decided(Differences(counted.take(had), own[had], own[had], had, 1.0))
-    gate = alternative.gate(asked.verdicts, verdict, tolerated)
+    gate = judge_substitution.gate(asked.verdicts, verdict, tolerated)
     judge = Judge(
         key=one.key,
         display_only=one.display_only,
@@ -540,7 +540,7 @@ def _beside_people(counted: Answers, scored: Sequence[Scored], one: JudgeAnswers
     if not gate.passed or one.display_only or not one.drawn_alike:
         return judge
 
-    # Verdicts of the judge on duels that people were not asked: sample, entries a < b, and the verdict as people give them.
+    # Verdicts of the judge on comparisons that people were not asked: sample, entries a < b, and the verdict as people give them.
     known = set(zip(counted.sample.tolist(), counted.a.tolist(), counted.b.tolist(), strict=True))
     samples = {name: n for n, name in enumerate(counted.samples)}
     entries = {name: n for n, name in enumerate(counted.entries)}
@@ -550,10 +550,10 @@ def _beside_people(counted: Answers, scored: Sequence[Scored], one: JudgeAnswers
             turn = 1 if judged.left < judged.right else -1
             a, b = sorted((entries[judged.left], entries[judged.right]))
             said.setdefault((samples[judged.sample], a, b), []).extend(turn * verdict for verdict in judged.verdicts)
-    alone = [(*duel, float(np.sign(sum(each)))) for duel, each in sorted(said.items()) if each and duel not in known]
+    alone = [(*pair, float(np.sign(sum(each)))) for pair, each in sorted(said.items()) if each and pair not in known]
 
     def unit(h: int, a: int, b: int) -> int:
-        """Unit that an interval takes for the sample of a duel, as `Answers.unit`."""
+        """Unit that an interval takes for the sample of a pair, as `Answers.unit`."""
         return h if counted.sampled else (h * len(counted.entries) + a) * len(counted.entries) + b
 
     # Each metric's decided agreement by people and the judge: people's answers that the judge gave too, and the judge's on the rest.
@@ -576,7 +576,7 @@ def _beside_people(counted: Answers, scored: Sequence[Scored], one: JudgeAnswers
 
     # The share of answers that pick the first of each two entries, equal answers half.
     others: dict[tuple[int, int], list[tuple[int, float]]] = {}
-    duels = []
+    entry_pairs = []
     for h, a, b, answer in alone:
         others.setdefault((a, b), []).append((unit(h, a, b), (1 - answer) / 2))
     for (a, b), more in sorted(others.items()):
@@ -585,8 +585,8 @@ def _beside_people(counted: Answers, scored: Sequence[Scored], one: JudgeAnswers
         if len(both):
             people_said = Asked((1 - both.verdict) / 2, both.rater, both.unit)
             joined = _joined(people_said, (1 - own[on]) / 2, more)
-            duels.append(DuelTogether(**vars(joined), first=counted.entries[a], second=counted.entries[b]))
-    return replace(judge, with_people=with_people, duels_with_people=duels)
+            entry_pairs.append(PairTogether(**vars(joined), first=counted.entries[a], second=counted.entries[b]))
+    return replace(judge, with_people=with_people, pairs_with_people=entry_pairs)
 
 
 def _joined(people_said: Asked, same: Floats, more: Sequence[tuple[int, float]]) -> Joined:
@@ -596,4 +596,4 @@ def _joined(people_said: Asked, same: Floats, more: Sequence[tuple[int, float]])
         return Joined(None, None, None, 0.0, n, None, Reason(Key.JUDGE_SILENT))
     values = np.array([value for _, value in more], dtype=np.float64)
     others = Asked(values, np.arange(len(more)), np.array([h for h, _ in more], dtype=np.int64))
-    return alternative.together(people_said, same, others)
+    return judge_substitution.together(people_said, same, others)

@@ -1,4 +1,4 @@
-"""Human judgements as arrays: who, on which pair of which sample, said what.
+"""Answers of people as arrays: who, on which pair of which sample, said what.
 
 Votes are kept as they were shown (`choice` is left, right or tie, of the two names in `left` and
 `right`); here they are put into one form, once: a pair is (a, b) in the order of the method names,
@@ -12,6 +12,7 @@ import csv
 import math
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -24,11 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from submissions.formats.decimals import SeparatedNumber, cell, hint
-from submissions.formats.errors import MAX_PROBLEMS, TableError, control_character, heads_text, more_cells
+from submissions.formats.errors import MAX_PROBLEMS, TableError, control_character, headings_text, more_cells
 from submissions.formats.formulas import restored
 from submissions.formats.stand_in import stand_in
 
-VERSION = 25  # of what is computed of judgements: raised whenever any number can change
+VERSION = 25  # of what is computed from answers: raised whenever any number can change
 COLUMNS = ("study", "rater", "group", "sample", "left", "right", "choice", "swapped", "seconds", "repeat_of", "criterion")
 # Stand behind them, in the order in which they came: who reads files of before by the place of a column finds it where it was.
 MORE = ("gold", "order", "at")
@@ -46,6 +47,7 @@ SPELLINGS = {
 }
 DELIMITERS = ",;\t"
 DECIMAL_COLUMNS = ("seconds", "score")
+NAMED_OF_SHARED = 3  # lines with one problem that are named
 HIGHEST_ORDER = 2**31 - 1
 HIGHEST_STEP = 2**15 - 1
 # The most characters of a text, as studies store it.
@@ -238,9 +240,9 @@ def parse(lines: Iterable[str], name: str, columns: Mapping[str, str] | None = N
     meanings: dict[str, str] = {}
     for side, text in values:
         if side not in CHOICES:
-            raise VotesError([f"A choice means left, right or tie, not {heads_text([side])}; map the file's own texts to one of these."])
+            raise VotesError([f"A choice means left, right or tie, not {headings_text([side])}; map the file's own texts to one of these."])
         if meanings.setdefault(text, side) != side:
-            raise VotesError([f"The choice {heads_text([text])} is mapped to {meanings[text]} and to {side}; leave one of the two out."])
+            raise VotesError([f"The choice {headings_text([text])} is mapped to {meanings[text]} and to {side}; leave one of the two out."])
     heads = {(columns or {}).get(side, side): side for side in ("left", "right")}
 
     def vote(row: Mapping[str, str]) -> Vote:
@@ -283,7 +285,7 @@ def table_of(lines: Iterable[str], name: str) -> Table:
         if reason := stand_in(",".join(heads).encode(), name):
             raise VotesError([f"{name} {reason}."])
         if twice := next((head for head in heads if head and heads.count(head) > 1), ""):
-            raise VotesError([f"{name} has the column {heads_text([twice])} twice; leave one of the two out."])
+            raise VotesError([f"{name} has the column {headings_text([twice])} twice; leave one of the two out."])
         rows = []
         for row in cells:
             row = [restored(text) for text in row]
@@ -293,6 +295,14 @@ def table_of(lines: Iterable[str], name: str) -> Table:
         return Table(heads, rows, delimiter)
     except (UnicodeDecodeError, csv.Error) as error:
         raise VotesError([f"{name} is not a CSV file in UTF-8 ({error}); save it as one."]) from None
+
+
+class SharedProblem(ValueError):
+    """A problem that many lines of a file may have: the first three are named, and `of_more` follows the number of the others."""
+
+    def __init__(self, sentence: str, of_more: str) -> None:
+        super().__init__(sentence)
+        self.of_more = of_more
 
 
 def records(
@@ -314,8 +324,9 @@ def records(
         raise VotesError([f"{noun.capitalize()} have no column {', '.join(unknown)}; what can be named is {', '.join(known)}."])
     absent = sorted({named[column] for column in (*needed, *(columns or {}))} - set(there))
     if absent:
-        raise VotesError([f"{name} has no column {heads_text(absent)}; its columns are {heads_text(there)}: name those to take."])
+        raise VotesError([f"{name} has no column {headings_text(absent)}; its columns are {headings_text(there)}: name those to take."])
     parsed, problems, separated = [], [], []
+    shared: Counter[str] = Counter()
     for line, row in table.rows:
         try:
             if surplus := more_cells(row):
@@ -330,12 +341,17 @@ def records(
             parsed.append(make(cells))
         except SeparatedNumber as error:
             separated.append(f"{name}: line {line}: {error}")
+        except SharedProblem as error:
+            shared[error.of_more] += 1
+            if shared[error.of_more] <= NAMED_OF_SHARED:
+                problems.append(f"{name}: line {line}: {error}")
         except ValueError as error:
             problems.append(f"{name}: line {line}: {error}")
             if len(problems) == MAX_PROBLEMS:
                 break
     if problems or separated:
-        raise VotesError([*hint(separated), *problems])
+        more = [f"{n - NAMED_OF_SHARED:,} more {what}" for what, n in shared.items() if n > NAMED_OF_SHARED]
+        raise VotesError([*hint(separated), *problems, *more])
     if not parsed:
         raise VotesError([f"{name} holds no {noun}; it needs a line for each under its head."])
     return parsed

@@ -12,13 +12,13 @@ import numpy as np
 from django.db import transaction
 from django.db.models import Count, F, Max, Q
 
-from evaluation.models import EvaluationBatch, Score, Trial
+from evaluation.models import AcceptanceTest, EvaluationBatch, Score
 from evaluation.result_tables import spec_of
 from evaluation.work.attempts import attempt, logged
 from evaluation.work.heartbeat import process_name
 from evaluation.work.sandbox import LeaseLost
-from leaderboard.models import Study, StudyAnalysis, StudyLook
-from leaderboard.stats import alternative, mos_table, screening
+from leaderboard.models import InterimAnalysis, Study, StudyAnalysis
+from leaderboard.stats import judge_substitution, mos_table, screening
 from leaderboard.stats import votes as voting
 from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.published_means import analyse_means
@@ -28,8 +28,8 @@ from leaderboard.stats.votes import Votes
 from leaderboard.studies import published_evidence
 from leaderboard.studies.judge.answers import judges_of
 from leaderboard.studies.live import artifacts, campaign
-from leaderboard.studies.live.grid import gold_pairs
-from leaderboard.studies.sizes import covariates_of, sizes_of
+from leaderboard.studies.live.design_matrix import gold_pairs
+from leaderboard.studies.size_control import covariates_of, sizes_of
 from leaderboard.studies.training_overlap import trained_on
 from submissions import database_clock
 from submissions.leases import Leased
@@ -104,13 +104,13 @@ def compute(row: StudyAnalysis, between: Callable[[Leased], None] = lambda row: 
             if not row.finish(plain(summary)):
                 raise LeaseLost
             if row.criterion == study.main_criterion:
-                look = StudyLook.take(study, summary)
+                look = InterimAnalysis.take(study, summary)
                 if look is not None and study.ended_as_planned is not None:
                     campaign.close(study, None)
 
 
 def _figures(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[], None]) -> StudySummary:
-    """Figures of a study's judgements on the row's criterion, beside the values of `batch`."""
+    """Figures of a study's answers on the row's criterion, beside the values of `batch`."""
     study = row.study
     out = set(study.entries.filter(left_out_at__isnull=False).values_list("label", flat=True))
     if study.from_results:
@@ -137,7 +137,7 @@ def _figures(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[
         left_out=out if is_rated else (),
         screening=bool(study.screening),
         screened=screened,
-        tolerated=alternative.TOLERATED[study.rater_skill],
+        tolerated=judge_substitution.TOLERATED[study.rater_skill],
         size=sizes.entries if sizes else None,
         reference_size=sizes.reference if sizes else None,
         covariates=None if is_rated else covariates_of(study, sizes, (len(given.samples), len(given.methods))),
@@ -157,7 +157,7 @@ def metric_scores(study: Study, batch: EvaluationBatch | None, samples: Sequence
     columns = {pk: places[label] for pk, label in entries if label in places}
     groups = np.array(batch.groups)
     items = [np.flatnonzero(groups == name) for name in samples]
-    measured, standings = [], Trial.standings(batch)
+    measured, standings = [], AcceptanceTest.standings(batch)
     for metric in batch.metrics:
         spec = spec_of(metric)
         standing = standings.get(metric["slug"])

@@ -144,7 +144,7 @@ def write_study(study: Study, folder: Path) -> Written:
         "question": study.question,
         "source": study.source,
         "study_created_at": study.created_at.isoformat(),
-        "made_up": study.made_up,
+        "simulated": study.simulated,
         "screening": bool(study.screening),
         "screening_rules": study.screening,
         "kind": study.kind,

@@ -24,8 +24,8 @@ from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Floats
 from leaderboard.studies import metric_ranking
 from leaderboard.studies.analysis import metric_scores
-from leaderboard.studies.live.grid import gold_pairs
-from leaderboard.studies.sizes import sizes_of
+from leaderboard.studies.live.design_matrix import gold_pairs
+from leaderboard.studies.size_control import sizes_of
 from submissions.leases import Leased
 
 
@@ -112,7 +112,7 @@ def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) 
                 [one for one in given if one.rater not in reasons],
                 gold,
                 out,
-                # Of judgements that were brought from elsewhere only the name says which entry it is.
+                # Of answers that were brought from elsewhere only the name says which entry it is.
                 {label: f"entry {pk}" if pk is not None else f"phase {study.phase_id}: {label}" for label, pk in linked.items()},
                 {name: f"account {pk}" if pk is not None else f"study {study.pk}: {name}" for name, pk in accounts.items()},
             )

@@ -3,7 +3,7 @@
 A study gives one figure to a metric: decided agreement on its leading criterion, by values of one definition. From three studies on they
 are pooled (`leaderboard.stats.pooled`); one or two are shown as the larger one has them, which a board follows too
 (`leaderboard.records.study.precedence`). Studies that share items or a rater's account are no evidence of their own: they are analysed
-together as one (`leaderboard.studies.joint`), and until they are, or where they cannot be, the largest of them stands for all. Made-up
+together as one (`leaderboard.studies.joint`), and until they are, or where they cannot be, the largest of them stands for all. Simulated
 studies count only where there are no others, and say so.
 """
 
@@ -27,7 +27,6 @@ from leaderboard.service.page_cache import PageCache
 from leaderboard.stats import agreement, another_rater, pooled
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Person
-from leaderboard.stats.crossed import Estimate, Figure
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.minimums import STUDIES_FOR_MEAN
 from leaderboard.stats.mos_table import USUAL, Scale
@@ -35,39 +34,40 @@ from leaderboard.stats.pooled import Pooled
 from leaderboard.stats.records import Metric
 from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.states import State as FigureState
+from leaderboard.stats.two_way_intervals import Estimate, Figure
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.wording import agreement as agreement_words
 from submissions.kinds import FAMILIES
 
-REAL, PUBLISHED, MADE_UP = "measured here", "published", "simulated"
+REAL, PUBLISHED, SIMULATED = "measured here", "published", "simulated"
 ALONE = "alone"  # the state of a family with one or two studies; others are "pooled" and "none"
-GUARDS = ("size", "reference only", "coin", "constant")  # as they stand in a table
+REFERENCE_POINTS = ("size", "reference only", "coin", "constant")  # as they stand in a table
 KEPT = PageCache(size=16)
 
 
 def source_of(study: Study) -> str:
-    """Source of its judgements: asked here, brought from elsewhere, or made up, as all is in a made-up challenge."""
-    if study.made_up or study.phase.challenge.made_up:
-        return MADE_UP
+    """Source of its answers: asked here, brought from elsewhere, or made up, as all is in a simulated challenge."""
+    if study.simulated or study.phase.challenge.simulated:
+        return SIMULATED
     return REAL if study.key is not None else PUBLISHED
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Evidence of one study on metrics, which are by fingerprint; it is of so many `people` and `judgements`. `joined` are the ids of
+    """Evidence of one study on metrics, which are by fingerprint; it is of so many `people` and `answers`. `joined` are the ids of
     studies that were analysed together with it, `sharing` of others that share items or raters with it, for which it stands."""
 
     id: int
     family: str
     source: str
     metrics: Mapping[str, Metric]
-    guards: Mapping[str, Metric]
+    reference_points: Mapping[str, Metric]
     another: Estimate | None
     pairs: Mapping[frozenset[str], tuple[str, float, float]]  # of fingerprints: the first, its difference to the other, standard error
     samples: frozenset[tuple[int, str]]  # of a phase
     accounts: frozenset[int]
     people: int | None
-    judgements: int
+    answers: int
     opinions: bool
     reference: tuple[int, int] | None = None  # the phase, and the version of its reference
     joined: tuple[int, ...] = ()
@@ -77,12 +77,12 @@ class Evidence:
     @property
     def basis(self) -> Basis:
         """Answers that its figures are of."""
-        return Basis(of="ratings" if self.opinions else "votes", n=self.judgements, raters=self.people, scale=self.scale)
+        return Basis(of="ratings" if self.opinions else "votes", n=self.answers, raters=self.people, scale=self.scale)
 
     @cached_property
     def precedence(self) -> tuple[bool, bool, float, int, int]:
         """Key by which the study that stands for others is the largest."""
-        return precedence(self.metrics.values(), self.source == MADE_UP, self.people, self.id)
+        return precedence(self.metrics.values(), self.source == SIMULATED, self.people, self.id)
 
     @property
     def counts(self) -> bool:
@@ -111,7 +111,7 @@ class Standing:
     column: str  # its slug in the first of the studies
     line: Line
     studies: tuple[int, ...]
-    judgements: int
+    answers: int
     over: Pooled | None = None
     meaning: Meaning | None = None
     trained: tuple[int, ...] = ()
@@ -131,22 +131,22 @@ class Standing:
 
 
 def counted_in(studies: Iterable[Evidence]) -> str:
-    """Name of what these studies count: people give scores in some, and judge duels in others."""
+    """Name of what these studies count: people give scores in some, and judge comparisons in others."""
     kinds = {study.opinions for study in studies}
     return "votes and ratings" if len(kinds) > 1 else "ratings" if True in kinds else "votes"
 
 
 @dataclass(frozen=True)
 class Family:
-    """The ranking of one family. `state` is "pooled", "alone" or "none"; `made_up` says that it is of made-up studies alone. `studies` are
-    those that count, the largest first; `early` is the number of those that are there and have too few people or items for any figure.
-    `sets` are the ids of studies that share items or raters and can be analysed together."""
+    """The ranking of one family. `state` is "pooled", "alone" or "none"; `simulated` is true if all its studies are. `studies` are those
+    that count, the largest first; `early` is the number of those with too few people or items for any figure. `sets` are the ids of
+    studies that share items or raters and can be analysed together."""
 
     key: str
     state: str = "none"
-    made_up: bool = False
+    simulated: bool = False
     rows: tuple[Standing, ...] = ()
-    guards: tuple[Standing, ...] = ()
+    reference_points: tuple[Standing, ...] = ()
     another: Figure | None = None
     studies: tuple[Evidence, ...] = ()
     all: tuple[Evidence, ...] = ()
@@ -154,12 +154,12 @@ class Family:
     sets: tuple[tuple[int, ...], ...] = ()
 
     @property
-    def judgements(self) -> int:
-        return sum(study.judgements for study in self.studies)
+    def answers(self) -> int:
+        return sum(study.answers for study in self.studies)
 
     @property
     def counted(self) -> str:
-        """Name of what `judgements` counts."""
+        """Name of what `answers` counts."""
         return counted_in(self.studies)
 
     def row(self, key: str, fingerprint: str) -> Standing | None:
@@ -235,14 +235,14 @@ def _evidence(study: Study, summary: Summary, current: Collection[str], accounts
         for pair in summary.metric_pairs
         if pair.first in by_slug and pair.second in by_slug and pair.value is not None and pair.se is not None
     }
-    guards = {line.key: line for line in summary.metrics if line.reference_point}
+    reference_points = {line.key: line for line in summary.metrics if line.reference_point}
     samples = frozenset((study.phase_id, name) for name in summary.samples)
     return Evidence(
         study.pk,
         study.phase.challenge.family,
         source_of(study),
         metrics,
-        guards,
+        reference_points,
         summary.another,
         pairs,
         samples,
@@ -258,11 +258,11 @@ def _evidence(study: Study, summary: Summary, current: Collection[str], accounts
 def family(key: str, evidence: Iterable[Evidence], joint: Mapping[frozenset[int], Evidence] = MappingProxyType({})) -> Family:
     """The ranking of a family by what its studies say, some of them together: `joint`, by their ids."""
     found = sorted(evidence, key=lambda one: one.precedence, reverse=True)
-    counted = [one for one in found if one.source != MADE_UP]
+    counted = [one for one in found if one.source != SIMULATED]
     early = sum(not one.counts for one in counted)
-    usable, made_up = [one for one in counted if one.counts], False
+    usable, simulated = [one for one in counted if one.counts], False
     if not usable:
-        usable, made_up = [one for one in found if one.source == MADE_UP and one.counts], True
+        usable, simulated = [one for one in found if one.source == SIMULATED and one.counts], True
     if not usable:
         return Family(key, all=tuple(found), early=early)
     studies, sets = [], []
@@ -281,7 +281,7 @@ def family(key: str, evidence: Iterable[Evidence], joint: Mapping[frozenset[int]
     studies.sort(key=lambda study: study.precedence, reverse=True)
     is_pooled = len(studies) >= STUDIES_FOR_MEAN
     state = "pooled" if is_pooled else ALONE
-    one = Family(key, state, made_up, studies=tuple(studies), all=tuple(found), early=early, sets=tuple(sets))
+    one = Family(key, state, simulated, studies=tuple(studies), all=tuple(found), early=early, sets=tuple(sets))
     return _pooled(one) if is_pooled else _alone(one)
 
 
@@ -299,7 +299,7 @@ def _sharing(studies: Collection[Evidence]) -> list[list[Evidence]]:
 def _alone(found: Family) -> Family:
     """As the largest study has it."""
     study = found.studies[0]
-    rows, guards = [], []
+    rows, reference_points = [], []
     for fingerprint, metric in study.metrics.items():
         meaning = _meaning([(study, metric)])
         rows.append(
@@ -313,11 +313,13 @@ def _alone(found: Family) -> Family:
                 meaning=meaning,
             )
         )
-    for name in GUARDS:
-        if name in study.guards:
-            guard = study.guards[name]
-            guards.append(Standing("", name, name, line_of(guard, study.another), (study.id,), guard.decided.n))
-    return replace(found, rows=tuple(rows), guards=tuple(guards), another=study.another)
+    for name in REFERENCE_POINTS:
+        if name in study.reference_points:
+            reference_point = study.reference_points[name]
+            reference_points.append(
+                Standing("", name, name, line_of(reference_point, study.another), (study.id,), reference_point.decided.n)
+            )
+    return replace(found, rows=tuple(rows), reference_points=tuple(reference_points), another=study.another)
 
 
 def _meaning(found: Sequence[tuple[Evidence, Metric]]) -> Meaning | None:
@@ -379,22 +381,22 @@ def _pooled(found: Family) -> Family:
     places = agreement.places(names, pooled.pairs(differences))
     rows = [replace(row, line=replace(row.line, places=places.get(row.fingerprint))) for row in rows]
     rows.sort(key=lambda row: (row.over is None, *agreement.place(values.get(row.fingerprint, 0.0), row.key), row.fingerprint))
-    guards = []
-    for name in GUARDS:
-        used = [(study, study.guards[name]) for study in studies if name in study.guards]
+    reference_points = []
+    for name in REFERENCE_POINTS:
+        used = [(study, study.reference_points[name]) for study in studies if name in study.reference_points]
         if not used:
             continue
         over, figure, by = _mean({study.id: metric.decided for study, metric in used})
         if name == "constant":  # one half everywhere, by its definition
             figure = replace(figure, value=0.5, state=FigureState.ALIKE, reason=Reason(Key.ALIKE))
-        line = Line(used[0][1].title, figure, another, guard=True, key=name, of_studies=over.k if over else None)
-        guards.append(Standing("", name, name, line, by, figure.n, over))
-    return replace(found, rows=tuple(rows), guards=tuple(guards), another=another)
+        line = Line(used[0][1].title, figure, another, reference_point=True, key=name, of_studies=over.k if over else None)
+        reference_points.append(Standing("", name, name, line, by, figure.n, over))
+    return replace(found, rows=tuple(rows), reference_points=tuple(reference_points), another=another)
 
 
 def _mean(figures: Mapping[int, Agreement]) -> tuple[Pooled | None, Agreement, tuple[int, ...]]:
     """The mean over studies, by their ids, the same as a figure, and the ids of those that it is of; one without a value where fewer than
-    three can be pooled, of those in which the metric has values for any decided duel."""
+    three can be pooled, of those in which the metric has values for any decided pair."""
     logits = {
         study: one
         for study, figure in figures.items()
@@ -422,7 +424,7 @@ def verdict(
         return Verdict(Known.TRAINED, row.line)
     if row is not None and row.line.shown:
         placed = sum(one.line.places is not None for one in found.rows)
-        return Verdict(Known.FIGURE, row.line, placed, simulated=found.made_up)
+        return Verdict(Known.FIGURE, row.line, placed, simulated=found.simulated)
     if row is not None and found.state == "pooled":
         return Verdict(Known.NOT_POOLED, row.line, studies=len(row.studies), of_studies=len(found.studies))
     if is_outdated:

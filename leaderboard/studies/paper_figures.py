@@ -1,4 +1,4 @@
-"""Figures that papers print of metrics and people, without the judgements behind them: shown with where they are from, never pooled.
+"""Figures that papers print of metrics and people, without the answers behind them: shown with where they are from, never pooled.
 
 They stand in `paper_figures.toml`, number by number as printed.
 """

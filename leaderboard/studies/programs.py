@@ -32,9 +32,9 @@ from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.people import people
 from leaderboard.stats.records import plain
 from leaderboard.stats.votes import Floats, without_raters
-from leaderboard.studies.live.grid import gold_pairs
-from leaderboard.studies.sizes import sizes_of
-from submissions import wake
+from leaderboard.studies.live.design_matrix import gold_pairs
+from leaderboard.studies.size_control import sizes_of
+from submissions import worker_notify
 from submissions.storage import stored_files
 
 FIGURES = (
@@ -59,7 +59,7 @@ def request() -> int:
     brought it may see.
     """
     ProgramValues.objects.forbidden().delete()
-    ProgramValues.ask_anew()
+    ProgramValues.request_again()
     known = set(ProgramValues.objects.values_list("program", "study"))
     wanted = []
     for program in MetricProgram.objects.newest().filter(contest_entry__isnull=True).select_related("created_by", "challenge"):
@@ -74,7 +74,7 @@ def request() -> int:
     ProgramValues.objects.bulk_create(missing, ignore_conflicts=True)
     due = MetricChallenge.objects.filter(standings_at__isnull=True, entries__isnull=False).distinct().count()
     if Process.objects.listeners()["gpu"]:
-        wake.send("studies_gpu", times=min(ProgramValues.objects.waiting("gpu").unleased().count(), 4))
+        worker_notify.send("studies_gpu", times=min(ProgramValues.objects.waiting("gpu").unleased().count(), 4))
     else:
         give_up_without_card(ProgramValues.objects.waiting("gpu"), process_name())
     return ProgramValues.objects.waiting("cpu").unleased().count() + due
@@ -92,7 +92,7 @@ def score_due(device: str = "cpu") -> int:
             contest.keep(standings(contest))
         done += 1
         if shares.clock() - start > TURN_SECONDS:
-            wake.send("studies" if device == "cpu" else "studies_gpu")
+            worker_notify.send("studies" if device == "cpu" else "studies_gpu")
             return done
 
 
@@ -118,7 +118,7 @@ def _slice(row: ProgramValues, folder: Path, seconds: float) -> bool:
     left = [entry for entry in entries if not wanted <= row.values.get(entry.label, {}).keys()]
     if not left:
         made_of = row.study.stamp  # before they are read: one that comes meanwhile makes the figure an old one
-        counted, ratings = judgements(row.study)
+        counted, ratings = answers_of(row.study)
         x = table(row, counted)
         difference, figures = agreement.differences(counted, x), {}
         figure = replace(agreement.decided(difference), coverage=difference.coverage)
@@ -206,7 +206,7 @@ def _values(
     return {name: float(np.mean(known)) if known else None for name, known in by_sample.items()}, failures
 
 
-def judgements(study: Study) -> tuple[Answers, Ratings | None]:
+def answers_of(study: Study) -> tuple[Answers, Ratings | None]:
     """The answers that count on the study's leading criterion, of the entries of teams and baselines that are here, and the opinion scores
     that they were made of, where they were; without those of raters that the study's rules leave out."""
     criteria = dict.fromkeys(sorted(study.judged_criteria()))
@@ -225,7 +225,7 @@ def judgements(study: Study) -> tuple[Answers, Ratings | None]:
 
 def counted_answers(study: Study) -> Answers:
     """Those answers alone."""
-    return judgements(study)[0]
+    return answers_of(study)[0]
 
 
 def table(row: ProgramValues, counted: Answers) -> Floats:
@@ -243,7 +243,7 @@ def table(row: ProgramValues, counted: Answers) -> Floats:
 def standings(contest: MetricChallenge) -> dict[str, Any]:
     """Standings of the entries that count, on each half of the samples, by the entry's number, the entries without a figure, and the
     halves: a sample stays in its own when others get answers or lose theirs. `people` is the version of the rule they are made by."""
-    counted, ratings = judgements(contest.study)
+    counted, ratings = answers_of(contest.study)
     entries, without = MetricEntry.counted(contest)
     rows = ProgramValues.objects.filter(study=contest.study, program__in=[entry.program_id for entry in entries]).select_related("program")
     by_program = {row.program_id: table(row, counted) for row in rows}

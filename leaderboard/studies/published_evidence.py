@@ -12,7 +12,7 @@ from evaluation.models import ResultTable
 from leaderboard.bundle.definition import OpinionsDef
 from leaderboard.bundle.results import published
 from leaderboard.models import Study, StudyEntry
-from submissions import wake
+from submissions import worker_notify
 from submissions.models import Phase, User
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def follow(phase: Phase, actor: User | None) -> Study | None:
     )
     study.entries.filter(label__in=opinions.left_out, left_out_at__isnull=True).update(left_out_at=timezone.now())
     study.entries.exclude(label__in=opinions.left_out).update(left_out_at=None)
-    wake.after_commit("studies")
+    worker_notify.after_commit("studies")
     return study
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from leaderboard.records.study import Summary
-from leaderboard.stats.crossed import Ends
 from leaderboard.stats.records import NOTHING
+from leaderboard.stats.two_way_intervals import Ends
 
 
 @dataclass(frozen=True)

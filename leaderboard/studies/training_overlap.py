@@ -1,4 +1,4 @@
-"""Metrics that a study gives no place: those whose training overlaps with the judgements that it holds them against, so that their
+"""Metrics that a study gives no place: those whose training overlaps with the answers that it holds them against, so that their
 agreement with these is no evidence, and those whose weights may order nothing."""
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ MIN_SHARED = 2  # methods that a study and what was learnt from must have in com
 
 
 def trained_on(study: Study, metric: Mapping[str, Any], samples: Collection[str], methods: Collection[str]) -> str:
-    """Verdict of the model card of a column's weights on them and the judgements of this study: THESE were learnt from; others
+    """Verdict of the model card of a column's weights on them and the answers of this study: THESE were learnt from; others
     about ENTRIES of the same phase; UNKNOWN, where the card does not say enough; REFUSED, where the card forbids to rank by them or they
     are no longer computed with; NO.
 
-    `metric` is the column as the batch has it, `samples` and `methods` are what the study's judgements are about.
+    `metric` is the column as the batch has it, `samples` and `methods` are what the study's answers are about.
     """
     spec = spec_of(metric)
     no = NO if "imported" in metric or weights.may_rank(spec, metric["params"]) else REFUSED

@@ -6,7 +6,7 @@ How a number is drawn: `{% figure f %}`, `{% interval f %}`, `{% agreement f ano
 `{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{% day at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
 `{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`, `{{ value|value }}`, `{{ cell|spread }}`, `{{ names|sentence_list }}`,
 `{{ param.source|source_words }}`, `{% entry_state it.state %}`, `{% entry_sentence it.state %}`, `{% install_command "score" %}`,
-`{% chart chart name %}`, `{{ text|code_words }}`, `{% minimum "RATERS_FOR_FIGURE" %}`.
+`{% chart chart name %}`, `{% drawing chart name %}`, `{{ text|code_words }}`, `{% minimum "RATERS_FOR_FIGURE" %}`.
 `{{ found.basis|basis }}`, `{{ found.basis|answers }}`, `{{ line.place|place }}`: what figures of people are of, and places with people.
 """
 
@@ -34,7 +34,7 @@ from leaderboard.charts import plotly, svg
 from leaderboard.records.chart import Chart
 from leaderboard.records.people import Basis
 from leaderboard.stats import minimums
-from leaderboard.stats.crossed import Ends, Figure
+from leaderboard.stats.two_way_intervals import Ends, Figure
 from leaderboard.wording import agreement as agreement_words
 from leaderboard.wording import figures, history, nouns, people, ranks, reasons
 from leaderboard.wording.comparison import untested
@@ -43,8 +43,8 @@ from leaderboard.wording.figures import NOTHING
 from leaderboard.wording.metric_parts import part_words
 from leaderboard.wording.statement import Statement, Tone
 from submissions.entry_states import EntryState, Reader, State
+from submissions.format_time import in_words
 from submissions.markdown import laid_out
-from submissions.moments import in_words
 from submissions.wording import label, sentence, tone
 
 if TYPE_CHECKING:
@@ -234,10 +234,15 @@ def entry_sentence(state: EntryState) -> str:
 
 
 @register.simple_tag
+def drawing(described: Chart, name: str) -> SafeString:
+    """A chart as SVG."""
+    return mark_safe(svg.draw(described, name))  # noqa: S308 - words are escaped there
+
+
+@register.simple_tag
 def chart(described: Chart, name: str) -> SafeString:
     """A chart as SVG, and what the interactive one is drawn from: a script of JSON with the id `figure-NAME`."""
-    drawn = mark_safe(svg.draw(described, name))  # noqa: S308 - words are escaped there
-    return drawn + json_script(plotly.figure(described), f"figure-{name}")
+    return drawing(described, name) + json_script(plotly.figure(described), f"figure-{name}")
 
 
 @register.simple_tag(takes_context=True)

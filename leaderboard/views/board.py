@@ -28,12 +28,12 @@ from leaderboard.citation import Citation
 from leaderboard.evidence.shown import leading
 from leaderboard.lookup import audience_of, not_shown_yet, page_number, page_numbers, search_text, shown_board, snapshot_of
 from leaderboard.models import Snapshot
-from leaderboard.models.snapshot import read_shown
+from leaderboard.models.snapshot import read_board, read_shown
 from leaderboard.records.board import PEOPLE, MetricColumn
 from leaderboard.records.study import HIDDEN_NAME
 from leaderboard.service.page_cache import kept
 from leaderboard.service.responses import attachment
-from leaderboard.stats.crossed import Figure
+from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.studies import paper_figures
 from leaderboard.viewer import thumbnails
 from leaderboard.views import answer_sets
@@ -44,6 +44,7 @@ from leaderboard.wording import study as study_words
 from leaderboard.wording.board import ENTRIES, VALUE_TITLES
 from leaderboard.wording.board import rule as rule_words
 from leaderboard.wording.nouns import counted, plural, sampled_noun
+from submissions.errors import Refused
 from submissions.lookup import YEAR, PhasePlace, phase_place
 from submissions.models import Phase, Status, Submission
 from submissions.models.frozen_board import frozen_since
@@ -172,6 +173,7 @@ def snapshot(request: HttpRequest, challenge: str, phase: str, digest: str) -> H
     people = ranking.board.people
     context["withdrawn"] = people_words.withdrawn(ranking.withdrawn, people is not None and people.kind == "opinions")
     context["outdated"] = sentences(ranking.batch.outdated())
+    context["earlier_forms"] = ranking.earlier_forms.defer("payload")
     return render(request, "leaderboard/snapshot.html", context)
 
 
@@ -185,6 +187,16 @@ def snapshot_export(request: HttpRequest, challenge: str, phase: str, digest: st
     response = HttpResponse(content, content_type=f"{EXPORTS[kind][1]}; charset=utf-8")
     name = f"{place.challenge.slug}-{place.phase.slug}-{ranking.short}.{kind}"
     return attachment(response, name)
+
+
+def snapshot_content(request: HttpRequest, challenge: str, phase: str, digest: str) -> HttpResponse:
+    """The bytes that a digest is of: those of the ranking, or those it had before the form of rankings changed."""
+    place = shown_board(request.user, challenge, phase)
+    ranking = snapshot_of(place.phase, place.viewer, digest)
+    if ranking.board is not read_board(ranking.pk, ranking.digest):
+        raise Refused("These bytes name entries or figures that have been hidden since. Ask the organizers for them.", "hidden_since")
+    response = HttpResponse(ranking.content(digest), content_type="application/json")
+    return attachment(response, f"{place.challenge.slug}-{place.phase.slug}-{digest[:8]}-content.json")
 
 
 def choice_of(request: HttpRequest, phase: Phase) -> Choice:
@@ -413,7 +425,7 @@ def standing_context(place: PhasePlace) -> dict:
 def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
     """Source of an exported table."""
     path = reverse("snapshot", args=[place.challenge.slug, place.phase.slug, snapshot.digest])
-    made_up = " (simulated data)" if place.challenge.made_up else ""
+    simulated = " (simulated data)" if place.challenge.simulated else ""
     made = snapshot.created_at
     board = snapshot.board
     phase = f"{place.phase.title} (figures imported from {board.imported.source})" if board.imported else place.phase.title
@@ -422,13 +434,13 @@ def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
     people, study = of_board(board), ""
     if people is not None:
         lines = (people.line(slug) for slug in people.columns)
-        title = f"{people.study.title}{' (simulated)' if people.study.made_up else ''}"
+        title = f"{people.study.title}{' (simulated)' if people.study.simulated else ''}"
         study = f"{title}, {people_words.basis(people.basis)}, {people.at:%Y-%m-%d}"
         study += "".join(f"; {line.title}: {agreement.trained(line)}" for line in lines if line is not None and line.trained)
         study += f"; {people_words.withdrawn(snapshot.withdrawn, people.opinions)}" if snapshot.withdrawn else ""
 
     return exports.Caption(
-        f"{place.challenge.title}{made_up}", phase, snapshot.short, f"{made:%Y-%m-%dT%H:%MZ}", f"{settings.SITE_URL}{path}", study
+        f"{place.challenge.title}{simulated}", phase, snapshot.short, f"{made:%Y-%m-%dT%H:%MZ}", f"{settings.SITE_URL}{path}", study
     )
 
 

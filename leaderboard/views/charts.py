@@ -69,7 +69,7 @@ def _figures(place: PhasePlace, board: Board, metric: MetricColumn) -> list[dict
             "evaluation"
         )
         vectors = {score.evaluation.submission_id: score.values_shown(sees_reference) for score in scores}
-        series, counts = [], batch.items_of(metric.trial.scenes if metric.trial is not None else None)
+        series, counts = [], batch.items_of(metric.acceptance_test.scenes if metric.acceptance_test is not None else None)
         for index in best:
             values = vectors.get(board.entries[index].id)
             if values is not None and len(values) == len(batch.item_ids):

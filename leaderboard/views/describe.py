@@ -60,8 +60,8 @@ def of_challenge(place: ChallengePlace) -> dict[str, Any]:
         if phase.manifest_data and phase.has_opened(place.now)
     ]
     cite = challenge_citation(place)
-    made_up = "Its data and entries are simulated. " if challenge.made_up else ""
-    about = made_up + (challenge.summary or f"A challenge on 3D reconstruction: {challenge.kind.title.lower()}.")
+    simulated = "Its data and entries are simulated. " if challenge.simulated else ""
+    about = simulated + (challenge.summary or f"A challenge on 3D reconstruction: {challenge.kind.title.lower()}.")
     return croissant(
         challenge.slug,
         challenge.title,
@@ -86,8 +86,8 @@ def challenge_citation(place: ChallengePlace) -> Citation:
     """The challenge by its organizers, whose names its overview tells."""
     challenge = place.challenge
     names = tuple(one.get_full_name() or one.username for one in challenge.organizers.order_by("date_joined", "id"))
-    made_up = " (simulated data)" if challenge.made_up else ""
-    title, made = f"{challenge.title}{made_up}", challenge.created_at
+    simulated = " (simulated data)" if challenge.simulated else ""
+    title, made = f"{challenge.title}{simulated}", challenge.created_at
     address = _address("challenge", challenge.slug)
     who = f"{', '.join(names)}. " if names else ""
     line = f"{who}{title}. Plumbline challenge, rules version {challenge.rules_version}, {made:%Y}. {address}"
@@ -122,7 +122,7 @@ def snapshot_crate(request: HttpRequest, challenge: str, phase: str, digest: str
     if not board.imported:
         counts += f" on {counted(board.n_items, 'item')}"
     about = f"A ranking of {place.challenge.title}, {place.phase.title}, as it stood: {counts}. SHA-256 of its content: {ranking.digest}."
-    if place.challenge.made_up:
+    if place.challenge.simulated:
         about += " Data, teams and entries are simulated."
     files = [
         CrateFile("ranking.csv", "The ranking as a table, every number in full.", "text/csv", exports.to_csv(table).encode()),

@@ -48,7 +48,7 @@ from submissions.wording import label, sentence
 ITEMS_PER_PAGE = 100
 MAX_TRIES = 20  # of a team, the newest
 ASKED = ("see_scores", "see_items", "see_geometry", "see_render", "download", "manage", "send", "retry")
-DIAGNOSES = {  # by what `submissions.formats.fit.diagnosis` says
+DIAGNOSES = {  # by what `submissions.formats.box_alignment.diagnosis` says
     "size": (
         "The unit looks wrong",
         "Most of its {items} differ from the reference in size by a power of ten, as millimetres do from metres. This phase is in {unit}.",
@@ -97,7 +97,7 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
     context |= progress_context(place, board, [metric["title"] for metric in waiting])
 
     if board is not None and index is not None:
-        (duels, n_open), people = _duels(place, board), of_board(board)
+        (entry_pairs, n_open), people = _entry_pairs(place, board), of_board(board)
         reason = people.found.reason if people is not None else None
         context |= {
             "people": people,
@@ -109,9 +109,9 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
             "primary_title": board.primary.title if board.primary else "",
             "summary": _summary(board, index),
             "strips": strips(board, index),
-            "duels": duels,
-            "n_open_duels": n_open,
-            "above": _above(place, evaluation, board, index, duels),
+            "entry_pairs": entry_pairs,
+            "n_open_pairs": n_open,
+            "above": _above(place, evaluation, board, index, entry_pairs),
             "explanation": board.overall.explanation[index] if board.overall.value[index] is not None else "",
             "has_badge": allowed(AnonymousUser(), "phase.see_board", phase) and allowed(AnonymousUser(), "submission.see", submission),
         }
@@ -213,7 +213,7 @@ class Diagnosis:
 
 
 @dataclass(frozen=True)
-class OwnDuel:
+class OwnPair:
     """One pair of the entry: how often people pick it against `other` (of opinion scores: by how many points they score it higher), with
     its interval, its number of answers, and whether that interval excludes an even choice."""
 
@@ -235,7 +235,7 @@ class OwnDuel:
         return f"{abs(self.value):.2f} points {'lower' if lower else 'higher'} {interval(low, high, 2)}"
 
 
-def _duels(place: EntryPlace, board: Board) -> tuple[list[OwnDuel], int]:
+def _entry_pairs(place: EntryPlace, board: Board) -> tuple[list[OwnPair], int]:
     """The entry's pairs in the study that the board follows, people's first one first, and how many more have no interval; none below the
     smallest numbers."""
     if board.people is None or board.people.reason is not None:
@@ -250,31 +250,31 @@ def _duels(place: EntryPlace, board: Board) -> tuple[list[OwnDuel], int]:
     own = next((label for label, pk in summary.entries.items() if pk == place.submission.pk), None)
     order = {line.method: n for n, line in enumerate([*summary.ranked, *summary.unranked])}
     found, n_open = [], 0
-    for duel in summary.duels:
-        if own is None or own not in (duel.first, duel.second):
+    for pair in summary.entry_pairs:
+        if own is None or own not in (pair.first, pair.second):
             continue
-        other = duel.second if duel.first == own else duel.first
+        other = pair.second if pair.first == own else pair.first
         if other not in order or other in hidden:
             continue
         # Of the two alone where enough people were asked about them; else inferred from other pairs.
-        value, low, high = duel.value if duel.asked is None or duel.asked[1] is None else duel.asked
+        value, low, high = pair.value if pair.asked is None or pair.asked[1] is None else pair.asked
         if value is None or low is None or high is None:
             n_open += 1
             continue
-        if duel.first != own:
+        if pair.first != own:
             value, low, high = (-value, -high, -low) if summary.opinions else (1 - value, 1 - high, 1 - low)
         even = 0.0 if summary.opinions else 0.5
         is_sure = low > even or high < even  # by the interval beside it
         other_id = summary.entries.get(other)
         shown = other_id if other_id is not None and board.index_of(other_id) is not None else None  # others have no page for everybody
-        found.append(OwnDuel(other, shown, value, low, high, duel.answers, is_sure))
-    return sorted(found, key=lambda duel: order[duel.other]), n_open
+        found.append(OwnPair(other, shown, value, low, high, pair.answers, is_sure))
+    return sorted(found, key=lambda pair: order[pair.other]), n_open
 
 
 @dataclass(frozen=True)
 class Above:
     """The entry right above in the order, by the metric that decides it: `counts` are the units on which this one is better, equal and
-    worse, `p` the board's; each None if it may not be shown. `duel` is the answer of people who were asked about the two."""
+    worse, `p` the board's; each None if it may not be shown. `pair` is the answer of people who were asked about the two."""
 
     name: str
     id: int
@@ -284,11 +284,11 @@ class Above:
     p: str
     is_close: bool
     counts: Paired | None
-    duel: OwnDuel | None
+    pair: OwnPair | None
     units: str
 
 
-def _above(place: EntryPlace, evaluation: Evaluation, board: Board, index: int, duels: list[OwnDuel]) -> Above | None:
+def _above(place: EntryPlace, evaluation: Evaluation, board: Board, index: int, entry_pairs: list[OwnPair]) -> Above | None:
     """None if no entry is above, or the order is not of values."""
     other, column = above(board, index), board.primary
     if other is None or column is None or column.value[index] is None or column.value[other] is None:
@@ -308,7 +308,7 @@ def _above(place: EntryPlace, evaluation: Evaluation, board: Board, index: int, 
         if all(len(vectors.get(pk) or b"") == 8 * len(evaluation.batch.item_ids) for pk in (own, entry.id)):
             metric = next(metric for metric in evaluation.batch.metrics if metric["slug"] == column.slug)
             values = np.stack([np.frombuffer(vectors[pk]) for pk in (own, entry.id)])
-            values[:, ~evaluation.batch.items_of(column.trial.scenes if column.trial is not None else None)] = np.nan
+            values[:, ~evaluation.batch.items_of(column.acceptance_test.scenes if column.acceptance_test is not None else None)] = np.nan
             units = unit_matrix(values, evaluation.batch.groups, spec_of(metric).level, evaluation.batch.item_ids)
             if not np.isnan(units).all():
                 counts = paired(units[0].tolist(), units[1].tolist(), column.higher_is_better)
@@ -322,7 +322,7 @@ def _above(place: EntryPlace, evaluation: Evaluation, board: Board, index: int, 
         p="" if p is None else certainty.p_words(p),
         is_close=p is not None and p > ALPHA,
         counts=counts,
-        duel=next((duel for duel in duels if duel.other_id == entry.id), None),
+        pair=next((pair for pair in entry_pairs if pair.other_id == entry.id), None),
         units=plural(board.resampled),
     )
 

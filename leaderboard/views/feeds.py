@@ -59,7 +59,7 @@ class BoardFeed(Feed):
         return shown_board(NOBODY, challenge, phase).phase
 
     def title(self, phase: Phase) -> str:
-        return f"{phase.challenge.title} · {phase.title}: changes of first place{' (simulated)' if phase.challenge.made_up else ''}"
+        return f"{phase.challenge.title} · {phase.title}: changes of first place{' (simulated)' if phase.challenge.simulated else ''}"
 
     def link(self, phase: Phase) -> str:
         return reverse("board", args=[phase.challenge.slug, phase.slug])

@@ -32,7 +32,7 @@ from submissions.visibility import board_is_out, visible_challenges
 MAX_SHOWN = 12  # cards of each kind on the front page
 MAX_NEWS = 5
 MAX_METRICS = 7  # of a family
-MAX_SETS = 2  # of published judgements, whose metrics are drawn
+MAX_SETS = 2  # of published answers, whose metrics are drawn
 PER_PAGE = 50
 PUBLISHED_TAG = "published"  # of challenges that were made of a published set
 MAX_SHOWN_TAGS = 30
@@ -61,7 +61,7 @@ def home(request: HttpRequest) -> HttpResponse:
     """The front page: the service's purpose, where metrics and people part, the challenges running, upcoming and past, and what is new."""
     now = timezone.now()
     all_cards = cards(request, visible(request.user)[: 4 * MAX_SHOWN], now)
-    real, demo = ([card for card in all_cards if card.challenge.made_up is made_up] for made_up in (False, True))
+    real, demo = ([card for card in all_cards if card.challenge.simulated is simulated] for simulated in (False, True))
     where, contradiction = surest_contradiction(real) or (None, None)
     news = Announcement.objects.filter(challenge__in=visible_challenges(request.user), published_at__lte=now).select_related("challenge")
     sections = [
@@ -71,7 +71,7 @@ def home(request: HttpRequest) -> HttpResponse:
     families = [
         (FAMILIES[key].title, found, [row.line for row in found.rows if row.line.shown][:MAX_METRICS])
         for key, found in metric_ranking.of(request.user).families.items()
-        if not found.made_up
+        if not found.simulated
     ]
     all_sets = evidence.sets()
     finding = shown.finding(all_sets)
@@ -101,7 +101,7 @@ class DrawnResults:
     """Single results of a published set, drawn."""
 
     set: shown.Set
-    chart: Scatter
+    scatter: Scatter
 
 
 def drawn_results(finding: shown.Finding) -> DrawnResults | None:
@@ -111,8 +111,8 @@ def drawn_results(finding: shown.Finding) -> DrawnResults | None:
         record = one.record
         opened = Challenge.objects.tagged(PUBLISHED_TAG).filter(slug=record.name, visibility=Challenge.Visibility.PUBLIC)
         found = results(store.folder_of(record.name) / store.TABLES, row.figures.name, one.name) if record.scale else []
-        if found and record.scale and (chart := scatter(found, record.scale)) is not None and opened.exists():
-            return DrawnResults(one, chart)
+        if found and record.scale and (parted := scatter(found, record.scale, finding.title)) is not None and opened.exists():
+            return DrawnResults(one, parted)
     return None
 
 
@@ -227,7 +227,7 @@ def surest_contradiction(shown: Iterable[Card]) -> tuple[Card, Contradiction] | 
 
     def sureness(of: tuple[Card, Contradiction]) -> tuple[bool, bool, float]:
         card, one = of
-        return not (card.challenge.made_up or one.made_up), isinstance(one, Parted), one.ends[1] or 0.0
+        return not (card.challenge.simulated or one.simulated), isinstance(one, Parted), one.ends[1] or 0.0
 
     return max(found, key=sureness, default=None)
 

@@ -47,7 +47,7 @@ class PeoplesPlace:
     value: Cell
     basis: Basis
     url: str
-    made_up: bool
+    simulated: bool
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def _standing(entry: Submission, board: Board | None, it: EntryState, viewer: Pe
     if people is not None and column is not None and column.rank[index] is not None:
         n = sum(one is not None for one in column.rank)
         url = reverse("study", args=[entry.phase.challenge.slug, entry.phase.slug, people.study.slug])
-        with_people = PeoplesPlace(place(place_of(board, column, index)), n, cell(column, index), people.basis, url, people.study.made_up)
+        with_people = PeoplesPlace(place(place_of(board, column, index)), n, cell(column, index), people.basis, url, people.study.simulated)
     return Standing(
         entry,
         overall.rank[index],

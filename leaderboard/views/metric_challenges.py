@@ -71,7 +71,7 @@ class Row:
     def interval(self) -> str:
         """Its 95 % interval, or why there is none."""
         figure = self.line.figure
-        if self.line.key == "constant" and self.line.guard and figure.value is not None:
+        if self.line.key == "constant" and self.line.reference_point and figure.value is not None:
             return "half of every comparison"
         if figure.low is None or figure.high is None:
             return sentence(figure.reason, self.line.noun)
@@ -184,7 +184,7 @@ class Rounded:
     by: str
     percent: int | None
     words: str
-    guard: bool
+    reference_point: bool
     own: bool
     key: str  # of its page, where it is shown
 
@@ -233,7 +233,7 @@ def _line(row: MetricChallenge, one: Standing, entry: MetricEntry | None) -> Lin
         figure=one.decided,
         standing=one.standing,
         places=one.places,
-        guard=one.reference_point,
+        reference_point=one.reference_point,
         above_size=one.above_size,
         key=one.key,
         noun=row.study.noun,

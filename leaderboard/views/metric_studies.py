@@ -23,7 +23,7 @@ from leaderboard.records.unit import Unit
 from leaderboard.service.page_cache import PARTS
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.records import Contradiction, Metric
-from leaderboard.studies.metric_ranking import MADE_UP, Family, Standing, source_of, verdict
+from leaderboard.studies.metric_ranking import SIMULATED, Family, Standing, source_of, verdict
 from leaderboard.viewer.svg import Drawing
 from leaderboard.wording import agreement
 from leaderboard.wording.people import basis
@@ -53,14 +53,14 @@ class Measured:
     at: datetime
     version: int | None  # of the metric; None where that is not known
     is_current: bool  # and whether it is the version that is computed now
-    source: str  # the source of its judgements
+    source: str  # the source of its answers
     summary: Summary
     metric: Metric
     reference: Reference | None  # in force
 
     @property
-    def judgements(self) -> int:
-        """The number of decided judgements behind the figure."""
+    def answers(self) -> int:
+        """The number of decided answers behind the figure."""
         return self.metric.decided.n
 
 
@@ -135,14 +135,14 @@ def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", fou
                     reference=batch.reference if batch is not None else None,
                 )
             )
-    return sorted(found, key=lambda one: (not one.is_current, one.source == MADE_UP, not (one.rho or one.line.shown)))
+    return sorted(found, key=lambda one: (not one.is_current, one.source == SIMULATED, not (one.rho or one.line.shown)))
 
 
 def verdict_on(family: Family, standing: Standing | None, studies: Sequence[Measured]) -> Verdict:
     """The sentence on a metric by its place in the ranking of its family, or by what its studies lack where it has none."""
     early = next((one.line for one in studies if one.is_current and not one.line.shown and not one.rho), None)
     is_outdated = bool(studies) and not any(one.is_current for one in studies)
-    real = (one.line for one in studies if one.is_current and one.source != MADE_UP and one.line.shown and not one.line.trained)
+    real = (one.line for one in studies if one.is_current and one.source != SIMULATED and one.line.shown and not one.line.trained)
     alike = next((line for line in real if line.low is None), None)
     return verdict(family, standing, early, is_outdated, alike)
 
@@ -160,17 +160,17 @@ def contradictions(user: Any, found: Sequence[Measured]) -> tuple[int, list[Cont
         if phase.pk not in hidden:
             hidden[phase.pk] = hidden_from(viewer, phase)
         names = {name for name, pk in one.summary.entries.items() if pk in hidden[phase.pk]}
-        turned += [(viewer, one, duel) for duel in one.metric.contradictions if not duel.among(names)]
-    if any(one.is_current and one.line.shown and one.source != MADE_UP for one in found):
-        turned = [row for row in turned if row[1].source != MADE_UP]
+        turned += [(viewer, one, pair) for pair in one.metric.contradictions if not pair.among(names)]
+    if any(one.is_current and one.line.shown and one.source != SIMULATED for one in found):
+        turned = [row for row in turned if row[1].source != SIMULATED]
     chosen = sorted(turned, key=lambda row: row[2].p_holm or 0.0)
     shown = chosen[:MAX_CONTRADICTIONS]
-    keys = {one.summary.entries.get(name) for _, one, duel in shown for name in (duel.first, duel.second)} - {None}
+    keys = {one.summary.entries.get(name) for _, one, pair in shown for name in (pair.first, pair.second)} - {None}
     entries = Submission.objects.select_related("phase__challenge").in_bulk(keys) if keys else {}
     rows = []
-    for viewer, one, duel in shown:
-        phase, item, reference = one.study.phase, next(iter(duel.samples), ""), one.reference
-        both = [entry for name in (duel.first, duel.second) if (entry := entries.get(one.summary.entries.get(name, 0))) is not None]
+    for viewer, one, pair in shown:
+        phase, item, reference = one.study.phase, next(iter(pair.samples), ""), one.reference
+        both = [entry for name in (pair.first, pair.second) if (entry := entries.get(one.summary.entries.get(name, 0))) is not None]
         link, drawings, pictures = "", [], []
         if len(both) == 2 and all(viewer.may("submission.see", entry) for entry in both):
             query = {"a": both[0].pk, "b": both[1].pk} | ({"item": item} if item else {})
@@ -185,5 +185,5 @@ def contradictions(user: Any, found: Sequence[Measured]) -> tuple[int, list[Cont
             if not kind.drawing and drawn and reference is not None and item in reference.groups:
                 first = reference.item_ids[reference.groups.index(item)]  # of a scene its first view
                 pictures = [(entry.method_name, reverse("entry_poster", args=[entry.pk, first])) for entry in both]
-        rows.append(Contradicted(one.study, duel, item, link, tuple(drawings), one.summary.opinions, one.noun, tuple(pictures)))
+        rows.append(Contradicted(one.study, pair, item, link, tuple(drawings), one.summary.opinions, one.noun, tuple(pictures)))
     return len(chosen), rows

@@ -16,8 +16,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.metrics import peers, registry
-from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, Score, Trial
-from evaluation.models.trial import needs_trial
+from evaluation.models import AcceptanceTest, EvaluationBatch, MetricProgram, PhaseMetric, Score
+from evaluation.models.acceptance_test import needs_acceptance_test
 from evaluation.networks import weights
 from leaderboard.boards import metric_evidence
 from leaderboard.boards.metric_evidence import Evidence
@@ -29,7 +29,7 @@ from leaderboard.models import MetricEntry, ProgramValues, Study, StudyAnalysis
 from leaderboard.records.agreement import Known, Verdict
 from leaderboard.stats.records import Across
 from leaderboard.studies import metric_ranking, paper_figures
-from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Family, Ranking, Standing
+from leaderboard.studies.metric_ranking import PUBLISHED, REAL, SIMULATED, Family, Ranking, Standing
 from leaderboard.studies.paper_figures import Paper
 from leaderboard.views.evidence import sets as published_sets
 from leaderboard.views.home import visible
@@ -76,7 +76,7 @@ class Tested:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A row of a family's ranking, the address of its page, its studies by the source of their judgements, and its figure across items,
+    """A row of a family's ranking, the address of its page, its studies by the source of their answers, and its figure across items,
     which one study alone has."""
 
     standing: Standing
@@ -93,7 +93,7 @@ class Section:
     found: Family
     claim: str
     rows: list[Ranked]
-    guards: list[Ranked]
+    reference_points: list[Ranked]
     study: Study | None  # where there is one alone
     has_across: bool  # True where that has figures across items
 
@@ -111,8 +111,8 @@ class KindOfData:
     @cached_property
     def sources(self) -> dict[str, int]:
         """Number of studies, sets or papers by where the evidence comes from, the strongest first."""
-        studies = self.found.studies if self.found is not None and not self.found.made_up else ()
-        simulated = sum(one.source == MADE_UP for one in self.found.all) if self.found is not None else 0
+        studies = self.found.studies if self.found is not None and not self.found.simulated else ()
+        simulated = sum(one.source == SIMULATED for one in self.found.all) if self.found is not None else 0
         return {"here": len(studies), "published": len(self.sets), "reported": len(self.papers), "simulated": simulated}
 
     @property
@@ -152,8 +152,8 @@ def metric_list(request: HttpRequest) -> HttpResponse:
     source = request.GET.get("source", "")
     source = source if source in SOURCES else kind.strongest
     found = kind.found
-    if found is not None and source == "simulated" and not found.made_up:
-        found = metric_ranking.family(found.key, [one for one in found.all if one.source == MADE_UP])
+    if found is not None and source == "simulated" and not found.simulated:
+        found = metric_ranking.family(found.key, [one for one in found.all if one.source == SIMULATED])
     tests: list[Tested] = []
     section = None
     if found is not None:
@@ -211,10 +211,10 @@ def _set_cells(sets: Iterable[Set]) -> Iterator[list[str]]:
 def _section_cells(section: Section) -> Iterator[list[str]]:
     """The metrics by studies of this service, and the reference points."""
     about = [section.study.slug if section.study is not None else f"{len(section.found.studies)} studies", ""]
-    for row in (*section.rows, *section.guards):
+    for row in (*section.rows, *section.reference_points):
         line, across = row.standing.line, row.across
         parts = [*_cells(line.figure, line.places), *_cells(None), *_cells(across, None if across is None else across.places)]
-        yield [*about, row.standing.key or line.key, line.title, str(int(line.guard)), *parts]
+        yield [*about, row.standing.key or line.key, line.title, str(int(line.reference_point)), *parts]
 
 
 def _tested(user: Any, found: Family) -> tuple[list[Tested], dict[str, Tested]]:
@@ -243,7 +243,7 @@ def _section(family: Family, ranking: Ranking, of_rows: Mapping[str, Tested]) ->
     """`of_rows` are the metrics of ranked rows by fingerprint."""
     sources = {study.id: study.source for study in family.all}
     alone = family.studies[0] if family.state == metric_ranking.ALONE else None
-    across = {} if alone is None else {name: metric.srocc for name, metric in {**alone.metrics, **alone.guards}.items()}
+    across = {} if alone is None else {name: metric.srocc for name, metric in {**alone.metrics, **alone.reference_points}.items()}
     rows = []
     for standing in family.rows:
         counted = Counter(sources[study] for study in standing.studies)
@@ -253,12 +253,12 @@ def _section(family: Family, ranking: Ranking, of_rows: Mapping[str, Tested]) ->
             phase = ranking.studies[(standing.studies or standing.trained)[0]].phase
             query = {"phase": f"{phase.challenge.slug}/{phase.slug}", "column": standing.column, "fingerprint": standing.fingerprint[:16]}
             link += f"?{urlencode(query)}"
-        named = [(name, counted[name]) for name in (REAL, PUBLISHED, MADE_UP) if counted[name]]
+        named = [(name, counted[name]) for name in (REAL, PUBLISHED, SIMULATED) if counted[name]]
         rows.append(Ranked(standing, of_rows.get(standing.fingerprint), link, named, across.get(standing.fingerprint)))
-    guards = [Ranked(one, None, "", [], across.get(one.fingerprint)) for one in family.guards]
+    reference_points = [Ranked(one, None, "", [], across.get(one.fingerprint)) for one in family.reference_points]
     study = ranking.studies[family.studies[0].id] if family.state == metric_ranking.ALONE else None
     has_across = any(one is not None and one.shown for one in across.values())
-    return Section(family, agreement.claim(row.line for row in family.rows), rows, guards, study, has_across)
+    return Section(family, agreement.claim(row.line for row in family.rows), rows, reference_points, study, has_across)
 
 
 def paper(request: HttpRequest, slug: str) -> HttpResponse:
@@ -290,13 +290,13 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     means = next((one for one in studies if one.is_current and one.rho), None)
     # What is published of a metric of this name, which is the headline where nothing was measured here.
     named = resembling(published_sets(), key) if not column else []
-    measured_here = verdict.has_figure and not family.made_up
-    is_simulated = verdict.has_figure and family.made_up
+    measured_here = verdict.has_figure and not family.simulated
+    is_simulated = verdict.has_figure and family.simulated
     as_published = "" if measured_here or means else resembling_words(named)
     of_meaning = standing.meaning.study if standing and standing.meaning else None
     # Simulated people are left out beside figures of real ones.
-    real = standing is not None and not family.made_up
-    current = [one for one in studies if one.is_current and not one.trained and not (real and one.source == MADE_UP)]
+    real = standing is not None and not family.simulated
+    current = [one for one in studies if one.is_current and not one.trained and not (real and one.source == SIMULATED)]
     usable = [one for one in current if one.difference]
     meaning = next((one for one in usable if of_meaning in (None, one.study.pk)), None)
     n_contradictions, contradicted = contradictions(request.user, studies)
@@ -326,8 +326,8 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         facts = []
         data, accuracy, features = (found.card.get(part, {}) for part in ("data", "accuracy", "features"))
         if "decisions" in data:
-            made_up = ", simulated" if found.card.get("made_up") else ""
-            facts.append(("Trained on", f"{data['decisions']:,} decisions of {data['raters']:,} raters{made_up}"))
+            simulated = ", simulated" if found.card.get("simulated") else ""
+            facts.append(("Trained on", f"{data['decisions']:,} decisions of {data['raters']:,} raters{simulated}"))
         if features:
             facts.append(("Features", f"{features['name']}, frozen"))
         if accuracy.get("mean") is not None:
@@ -346,9 +346,9 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
 
     # Columns in phases' rankings by which none ranks: their weights may order nothing, or they have not passed their acceptance test.
     unranked = {usage.pk for usage in used if not weights.may_rank(spec, usage.resolved)}
-    tried = {usage.phase_id: usage for usage in used if usage.pk not in unranked and needs_trial(usage.snapshot())}
+    tried = {usage.phase_id: usage for usage in used if usage.pk not in unranked and needs_acceptance_test(usage.snapshot())}
     for batch in EvaluationBatch.objects.filter(phase__in=tried, state=EvaluationBatch.State.CURRENT).select_related("phase__challenge"):
-        standings = Trial.standings(batch)
+        standings = AcceptanceTest.standings(batch)
         unranked |= {
             usage.pk for usage in used if usage.phase_id == batch.phase_id and usage.slug in standings and not standings[usage.slug].ranks
         }

@@ -67,7 +67,7 @@ def search(request: HttpRequest) -> HttpResponse:
 
 def _challenges(visible: QuerySet[Challenge], words: list[str]) -> list[Found]:
     rows = visible.filter(_with_all(words, "title", "summary", "slug")).order_by("-pk")[:MAX_FOUND]
-    return [Found(reverse("challenge", args=[one.slug]), one.title, one.summary, "simulated" if one.made_up else "") for one in rows]
+    return [Found(reverse("challenge", args=[one.slug]), one.title, one.summary, "simulated" if one.simulated else "") for one in rows]
 
 
 def _entries(user: User | AnonymousUser, visible: QuerySet[Challenge], words: list[str]) -> list[Found]:

@@ -32,9 +32,9 @@ from leaderboard.views.share_cards import NOBODY, public_front
 from leaderboard.wording.board import rule as rule_words
 from leaderboard.wording.ranks import place as place_words
 from leaderboard.wording.ranks import span
+from submissions.format_time import day_in_words
 from submissions.lookup import entry_place
 from submissions.models import Phase
-from submissions.moments import day_in_words
 from submissions.visibility import board_is_out, visible_challenges
 
 EMBEDDED = 10  # entries of a board on another page
@@ -141,7 +141,7 @@ def badge(request: HttpRequest, pk: int) -> HttpResponse:
     said = "not ranked" if rank is None else f"#{rank} of {n}"
     if rank is not None and low is not None and low != high:
         said += f" ({low}–{high})"
-    label = f"{phase.challenge.title}{' (simulated)' if phase.challenge.made_up else ''}"
+    label = f"{phase.challenge.title}{' (simulated)' if phase.challenge.simulated else ''}"
     made = day_in_words(snapshot.created_at, phase.time_zone)
     title = f"{label}, {phase.title}: {said}; Plumbline, snapshot {snapshot.short}, {made}"
     left, right = 12 + 6.7 * len(label), 12 + 6.7 * len(said)

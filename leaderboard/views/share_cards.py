@@ -28,7 +28,7 @@ from leaderboard.records.unit import Unit
 from leaderboard.service.responses import for_everybody
 from leaderboard.stats.ranking import rank
 from leaderboard.studies import metric_ranking
-from leaderboard.studies.metric_ranking import MADE_UP, source_of
+from leaderboard.studies.metric_ranking import SIMULATED, source_of
 from leaderboard.viewer import thumbnails
 from leaderboard.views.compare import asked, scored_entry
 from leaderboard.views.evidence import sets as published_sets
@@ -43,10 +43,10 @@ from leaderboard.wording.nouns import answer, answers, counted, on_scale, plural
 from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.ranks import ordinal, place, span
 from leaderboard.wording.statement import Statement, Tone
+from submissions.format_time import day_in_words
 from submissions.kinds import FAMILIES
 from submissions.lookup import EntryPlace, entry_place
 from submissions.models import Phase
-from submissions.moments import day_in_words
 from submissions.visibility import hidden_from
 
 NOBODY = AnonymousUser()
@@ -77,13 +77,13 @@ def board_card(request: HttpRequest, challenge: str, phase: str) -> HttpResponse
         title = legible(place.challenge.title, place.challenge.slug)
         words = legible(place.challenge.summary, SERVICE)
         claim, beneath = ((Words(title),),), ((Words(words, "soft"),),)
-        return sent(Sheet(legible(place.phase.title, phase), claim, beneath, made_up=place.challenge.made_up))
+        return sent(Sheet(legible(place.phase.title, phase), claim, beneath, simulated=place.challenge.simulated))
     counts = f"{counted(snapshot.n_teams, 'team')} · {counted(snapshot.n_entries, 'entry')}"
     foot = f"{counts} · {_snapshot_words(snapshot, place.phase)}"
-    return sent(board_sheet(front, _line(place.phase), foot, place.challenge.made_up))
+    return sent(board_sheet(front, _line(place.phase), foot, place.challenge.simulated))
 
 
-def board_sheet(front: Front, line: str, foot: str, made_up: bool) -> Sheet:
+def board_sheet(front: Front, line: str, foot: str, simulated: bool) -> Sheet:
     """Card of a board by its summary: the contradiction of its first, else of a pair that a single metric reverses, else the first
     three."""
     found = front.parted or front.turned
@@ -96,17 +96,17 @@ def board_sheet(front: Front, line: str, foot: str, made_up: bool) -> Sheet:
         for one in front.top
     )
     if found is not None:
-        sheet = contradiction_sheet(found, line, foot, made_up)
+        sheet = contradiction_sheet(found, line, foot, simulated)
         return sheet if sheet.chart is not None else replace(sheet, rows=rows)
     said = contradiction.first(front.model_copy(update={"name": _name(front.name, front.id)}))
     note = (
         f"people: place with people, {answers(front.people.n, front.people.opinions)} in all" if front.people and front.has_places else ""
     )
-    note += ", simulated" if note and front.people_made_up and not made_up else ""
-    return Sheet(line, (pieces(said),), rows=rows, note=note, foot=foot, made_up=made_up)
+    note += ", simulated" if note and front.people_simulated and not simulated else ""
+    return Sheet(line, (pieces(said),), rows=rows, note=note, foot=foot, simulated=simulated)
 
 
-def contradiction_sheet(found: Contradiction, line: str, foot: str, made_up: bool) -> Sheet:
+def contradiction_sheet(found: Contradiction, line: str, foot: str, simulated: bool) -> Sheet:
     """Card of a contradiction: both orders drawn, how often people would pick theirs, and of how many answers that is."""
     ahead, preferred = ((_name(*one), one[1]) for one in found.pair)
     if isinstance(found, Turned):
@@ -114,7 +114,7 @@ def contradiction_sheet(found: Contradiction, line: str, foot: str, made_up: boo
     else:
         found = found.model_copy(update={"metrics": ahead, "people": preferred})
     figures = [Figure(*figure) for figure in contradiction.figures(found)]
-    if found.made_up and not made_up:
+    if found.simulated and not simulated:
         figures[-1] = replace(figures[-1], words=f"{figures[-1].words}, simulated")
     return Sheet(
         line,
@@ -122,7 +122,7 @@ def contradiction_sheet(found: Contradiction, line: str, foot: str, made_up: boo
         chart=SlopeChart(found.lines, found.metric if isinstance(found, Turned) else "metrics") if found.lines else None,
         figures=tuple(figures),
         foot=foot,
-        made_up=made_up,
+        simulated=simulated,
     )
 
 
@@ -132,7 +132,7 @@ def site_card(request: HttpRequest) -> HttpResponse:
     if found is None or found[0].phase is None:
         return sent(Sheet("", (), service=SERVICE, figures=SERVES))
     (card, surest), line = found, f"On {_line(found[0].phase)}"
-    return sent(replace(contradiction_sheet(surest, line, FOOT, card.challenge.made_up), service=SERVICE))
+    return sent(replace(contradiction_sheet(surest, line, FOOT, card.challenge.simulated), service=SERVICE))
 
 
 def entry_card(request: HttpRequest, pk: int) -> HttpResponse:
@@ -153,7 +153,7 @@ def entry_card(request: HttpRequest, pk: int) -> HttpResponse:
         except FileNotFoundError:
             picture = None  # as on its page, where the file of an entry is gone
     sheet = entry_sheet(snapshot.board, index, _line(phase), _snapshot_words(snapshot, phase), picture)
-    return sent(replace(sheet, made_up=phase.challenge.made_up))
+    return sent(replace(sheet, simulated=phase.challenge.simulated))
 
 
 def entry_sheet(board: Board, index: int, line: str, foot: str, picture: bytes | None = None) -> Sheet:
@@ -177,8 +177,8 @@ def entry_sheet(board: Board, index: int, line: str, foot: str, picture: bytes |
             bars.append(Strip(title, strip.shown.text, more, strip.place, strip.dot, strip.left, strip.width))
     notes = []
     if people is not None and any(strip.is_people for strip in strips(board, index)):
-        made_up = ", simulated" if people.study.made_up and not board.challenge.made_up else ""
-        notes.append(f"People: {summary_words.people_basis(summary.people) if summary.people else basis_words(people.basis)}{made_up}.")
+        simulated = ", simulated" if people.study.simulated and not board.challenge.simulated else ""
+        notes.append(f"People: {summary_words.people_basis(summary.people) if summary.people else basis_words(people.basis)}{simulated}.")
     if any(strip.width for strip in bars):
         notes.append("Thick lines: 95 % intervals.")
     team = legible(own.team, "") if own.team and not board.imported else ""
@@ -198,7 +198,7 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     place = shown_board(NOBODY, challenge, phase)
     study = study_of(place.phase, False, slug=slug)
     summary = study.main_summary(hidden_from(place.viewer, place.phase))
-    sheet = Sheet(_line(place.phase), ((Words(legible(study.title, slug)),),), made_up=source_of(study) == MADE_UP)
+    sheet = Sheet(_line(place.phase), ((Words(legible(study.title, slug)),),), simulated=source_of(study) == SIMULATED)
     if summary is None:
         return sent(replace(sheet, beneath=((Words(study.question),),)))
     said = study_words.sentences(summary, lines_of(summary, metric_titles(place.phase), study.noun), study.noun)
@@ -245,7 +245,7 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
     family = metric_ranking.of(NOBODY, seen).families[spec.family]
     standing = family.row(key, registry.fingerprint(key, {}))
     found = verdict_on(family, standing, measured(seen, key, found_in=family))
-    as_published = resembling_words(resembling(published_sets(), key)) if family.made_up or not found.has_figure else ""
+    as_published = resembling_words(resembling(published_sets(), key)) if family.simulated or not found.has_figure else ""
     if as_published:
         standing = None
     does = spec.doc.partition(". ")[0].removesuffix(".") + "."
@@ -263,8 +263,8 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
             ends = "" if low is None or high is None else f"[{low}, {high}]"
             bars.append(Strip(title, str(percent), ends, "", position(AGREEMENT, percent), *bar(AGREEMENT, low, high)))
         note = "Of 100 comparisons that people decided, it decides this many as they did (95 % interval)."
-        votes = counted(standing.judgements, f"decided {answer(standing.line.opinions)}")
-        foot = f"{votes} of {'simulated ' if family.made_up else ''}raters"
+        votes = counted(standing.answers, f"decided {answer(standing.line.opinions)}")
+        foot = f"{votes} of {'simulated ' if family.simulated else ''}raters"
     arrow = "higher is better" if spec.higher_is_better else "lower is better"
     return sent(
         Sheet(
@@ -274,7 +274,7 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
             strips=tuple(bars),
             note=note,
             foot=foot,
-            made_up=bool(family.made_up and standing),
+            simulated=bool(family.simulated and standing),
         )
     )
 
@@ -312,7 +312,7 @@ def compare_card(request: HttpRequest, challenge: str, phase: str) -> HttpRespon
             strips=tuple(bars),
             note=f"{what}{'; thick lines: 95 % intervals' if any(strip.width for strip in bars) else ''}",
             foot=f"{unit.n:,} {plural(unit.noun, unit.n)}",
-            made_up=place.challenge.made_up,
+            simulated=place.challenge.simulated,
         )
     )
 

@@ -8,7 +8,7 @@ from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from evaluation.models import MetricProgram, OutsideWorker, Part, PartRecord, Process
+from evaluation.models import MetricProgram, Part, PartRecord, Process, RemoteWorker
 from submissions import database_clock
 from submissions.models import Status, Submission
 
@@ -35,7 +35,7 @@ def status(request: HttpRequest) -> HttpResponse:
         (
             "Remote workers",
             [
-                ("Heard of within the last minutes", OutsideWorker.live(now).count()),
+                ("Heard of within the last minutes", RemoteWorker.live(now).count()),
                 ("At work now", held.filter(token__isnull=False).count()),
             ],
         ),

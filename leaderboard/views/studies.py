@@ -21,7 +21,7 @@ from leaderboard.boards.people import lines_of, spread
 from leaderboard.charts import studies as study_charts
 from leaderboard.evidence.shown import leading
 from leaderboard.lookup import current_ranking, not_shown_yet, page_numbers, page_of, shown_board, study_of
-from leaderboard.models import Rater, Study, StudyAnalysis, StudyLook
+from leaderboard.models import InterimAnalysis, Rater, Study, StudyAnalysis
 from leaderboard.records.agreement import Line
 from leaderboard.records.board import Board
 from leaderboard.records.chart import Chart
@@ -30,11 +30,11 @@ from leaderboard.service.responses import attachment
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import screening
 from leaderboard.stats import votes as voting
-from leaderboard.stats.crossed import Ends, Figure
 from leaderboard.stats.ranking import rank
 from leaderboard.stats.records import Contradiction, Entry, Metric, plain
 from leaderboard.stats.states import too_few
 from leaderboard.stats.study import NOTHING_COUNTS
+from leaderboard.stats.two_way_intervals import Ends, Figure
 from leaderboard.studies import paper_figures
 from leaderboard.studies.judge import answers
 from leaderboard.studies.judge.shown import TITLES, of_study
@@ -68,11 +68,11 @@ class Echo:
 
 @dataclass(frozen=True)
 class StudyBrief:
-    """A study in the list of studies: `basis` is its number of judgements and people, `between` how often two people agree, `missing` the
+    """A study in the list of studies: `basis` is its number of answers and people, `between` how often two people agree, `missing` the
     reason why that is unknown, `first` the first finding."""
 
     basis: str
-    judgements: int
+    answers: int
     raters: int | None
     between: Figure | None
     missing: str
@@ -163,7 +163,7 @@ def every_study(request: HttpRequest) -> HttpResponse:
     phases = Phase.objects.filter(challenge__in=visible_challenges(request.user)).select_related("challenge", "parent")
     out = [phase.pk for phase in phases if board_is_out(phase, now)]
     shown = Study.objects.filter(phase__in=out).shown().select_related("phase__challenge").prefetch_related("analyses", "entries")
-    page = page_of(request, shown.order_by("made_up", "-created_at", "-pk"), PER_PAGE)
+    page = page_of(request, shown.order_by("simulated", "-created_at", "-pk"), PER_PAGE)
     context = {
         "rows": [_listed(study, hidden_ids(study.phase, now)) for study in page.object_list],
         "asking": Study.objects.filter(phase__in=out).select_related("phase__challenge").asking_everybody(now),
@@ -243,7 +243,7 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
     context["by_hand"] = chosen_study.raters.filter(kind=Rater.Kind.PERSON, is_counted=False, left_at=None).count()
     context["rules"] = [screening.words(key, thresholds) for key, thresholds in chosen_study.screening.items()]
     context["looks"] = words.looks(
-        StudyLook.so_far(chosen_study, summary.answers if summary and asked == chosen_study.main_criterion else None, hidden)
+        InterimAnalysis.so_far(chosen_study, summary.answers if summary and asked == chosen_study.main_criterion else None, hidden)
     )
     rows_of_entries = chosen_study.entries.exclude(artifact="").order_by("label")
     context["damage"] = [(entry.label, entry.damage) for entry in rows_of_entries if entry.label not in hidden]
@@ -275,7 +275,7 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
         "title": chosen_study.title,
         "question": chosen_study.question,
         "source": chosen_study.source,
-        "made_up": chosen_study.made_up,
+        "simulated": chosen_study.simulated,
     }
     about["withdrawn"] = chosen_study.withdrawn()
     about |= {"planned_looks": chosen_study.planned_looks, "planned_answers": chosen_study.planned_answers}
@@ -393,7 +393,7 @@ def _analysis_context(
     # Withheld ones share a name, and were judged all the same.
     judged = [name for name in summary.methods if name not in {*summary.damaged, *summary.left_out}]
     n_baselines = study.entries.filter(label__in=judged, submission__is_baseline=True).count()
-    first_metric = next((line.title for line in lines if not line.guard), "")
+    first_metric = next((line.title for line in lines if not line.reference_point), "")
     chosen = next(
         (measured for measured in summary.metrics if measured.key == metric),
         next((one for one in summary.metrics if not one.reference_point), None),
@@ -403,7 +403,7 @@ def _analysis_context(
         dict.fromkeys(
             sentence(measured.rho.reason)
             for line, measured in zip(lines, summary.metrics, strict=True)
-            if measured.rho.reason is not None and not line.guard
+            if measured.rho.reason is not None and not line.reference_point
         )
     )
     return {
@@ -426,13 +426,13 @@ def _analysis_context(
         "lines": lines,
         "groups": groups,
         "unheld": agreement.unheld(lines, plural(noun)),
-        "any_shown": any(line.shown for line in lines if not line.guard),
+        "any_shown": any(line.shown for line in lines if not line.reference_point),
         "contradictions": turned[:MAX_CONTRADICTIONS],
         "n_contradictions": len(turned),
         "covariates": words.covariates(summary),
         "sides": words.sides(summary),
         "two_people": words.two_raters(summary, noun),
-        "camps": words.rater_groups(summary, noun),
+        "rater_groups": words.rater_groups(summary, noun),
         "forecast": words.forecast(summary, first_metric, noun),
         "raters": summary.reliability.raters,
         "map": _agreement_map(summary, titles),
@@ -442,8 +442,8 @@ def _analysis_context(
         "parts_words": "; ".join(f"{row.what.lower()}: {row.words}" for row in enough_rows if row.of_parts),
         "reliability": words.reliability(summary),
         "any_against": any(row.against for row in scales),
-        "n_camps": len(summary.camps.sizes) if summary.camps else 0,
-        "n_metrics": sum(not line.guard for line in lines),
+        "n_rater_groups": len(summary.rater_groups.sizes) if summary.rater_groups else 0,
+        "n_metrics": sum(not line.reference_point for line in lines),
         "has_board": bool(standing),
         "rule": rule_words(board.rule) if board is not None else "",
         "answers": [answers[0], answers[-1]] if answers else [],

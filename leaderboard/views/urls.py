@@ -11,8 +11,10 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, re_path, register_converter
 from django.urls.converters import StringConverter
 from django.views.decorators.http import require_safe
+from django.views.generic import RedirectView
 
 from leaderboard.views import (
+    acceptance_test,
     board,
     charts,
     choosing_metrics,
@@ -36,7 +38,6 @@ from leaderboard.views import (
     share_cards,
     status,
     studies,
-    trial,
 )
 from submissions import throttling
 from submissions.kinds import NAME
@@ -48,6 +49,8 @@ BOARD = rf"^challenges/(?P<challenge>[-\w]+)/(?!(?:{'|'.join(sorted(RESERVED_SLU
 # Exports end in a suffix, which separates it from the digest here.
 RANKING = r"^challenges/(?P<challenge>[-\w]+)/(?P<phase>[-\w]+)/snapshots/(?P<digest>[0-9a-f]{8,64})"
 CITATION = r"^challenges/(?P<challenge>[-\w]+)/citation\.(?P<kind>cff|bib)$"
+# Addresses that had another name before version 1.0.
+MOVED = RedirectView.as_view(pattern_name="acceptance_test", permanent=True, http_method_names=["get", "head", "options"])
 EXPORT = rf"{RANKING}\.(?P<kind>csv|json|tex|md)$"
 
 
@@ -81,6 +84,7 @@ urlpatterns = [
     re_path(BOARD, require_safe(long(board.board)), name="board"),
     re_path(EXPORT, require_safe(long(board.snapshot_export)), name="snapshot_export"),
     re_path(rf"{RANKING}\.(?P<kind>cff|bib)$", require_safe(long(describe.snapshot_cite)), name="snapshot_cite"),
+    re_path(rf"{RANKING}/content\.json$", require_safe(long(board.snapshot_content)), name="snapshot_content"),
     re_path(rf"{RANKING}\.crate\.zip$", require_safe(long(describe.snapshot_crate)), name="snapshot_crate"),
     page("challenges/<slug:challenge>/croissant.json", describe.challenge_croissant, "croissant"),
     re_path(CITATION, require_safe(describe.challenge_cite), name="challenge_cite"),
@@ -96,8 +100,13 @@ urlpatterns = [
     page(f"{PHASE}/people/<slug:slug>/votes.csv", studies.study_votes, "study_votes"),
     page(f"{PHASE}/people/<slug:slug>/judges.csv", studies.study_judges, "study_judges"),
     page("studies/", long(studies.every_study), "every_study"),
-    page("trials/<int:pk>/", trial.trial, "trial"),
-    page("trials/<int:pk>/pictures/<int:scene>/<slug:damage>.webp", trial.trial_picture, "trial_picture"),
+    path("trials/<int:pk>/", MOVED),
+    page("acceptance-tests/<int:pk>/", acceptance_test.acceptance_test, "acceptance_test"),
+    page(
+        "acceptance-tests/<int:pk>/pictures/<int:scene>/<slug:damage>.webp",
+        acceptance_test.acceptance_test_picture,
+        "acceptance_test_picture",
+    ),
     page(f"{PHASE}/starter-kit.zip", downloads.starter_kit, "starter_kit"),
     page("client/<str:name>", downloads.package, "package"),
     page(f"{PHASE}/reference.zip", long(downloads.reference_files), "reference_files"),

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from leaderboard.records.agreement import LOW_COVERAGE, NO_BETTER, Known, Line, Verdict
 from leaderboard.stats.another_rater import Standing
-from leaderboard.stats.crossed import Figure
 from leaderboard.stats.states import Counted, Key, State
+from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.wording.figures import interval, number, share
 from leaderboard.wording.nouns import NOUN, answer, counted, plural, sampled_noun
 from leaderboard.wording.nouns import people as people_words
@@ -113,7 +113,7 @@ def rough(units: str) -> str:
 
 def notes(line: Line) -> list[str]:
     """All that a reader must know before taking the figure for more than it is."""
-    said = ["not better than chance here"] if line.shown and not line.guard and line.level in NO_BETTER else []
+    said = ["not better than chance here"] if line.shown and not line.reference_point and line.level in NO_BETTER else []
     units = plural(sampled_noun(line.noun, not line.sampled))
     return [*said, *caveats(line), *([rough(units)] if line.figure.state is State.ROUGH else [])]
 
@@ -146,7 +146,7 @@ def sentenced(words: str) -> str:
 
 def unheld(lines: Sequence[Line], units: str) -> str:
     """Sentences on why none of these metrics has a figure, though people compared enough; `units` is the plural of what that was on."""
-    held = [line for line in lines if not line.guard and line.figure.coverage and line.figure.reason is not None]
+    held = [line for line in lines if not line.reference_point and line.figure.coverage and line.figure.reason is not None]
     why = {line.title: sentence(line.figure.reason, line.noun) for line in held}
     if len(set(why.values())) > 1:
         return " ".join(f"{title}: {reason}" for title, reason in why.items())

@@ -44,13 +44,13 @@ SENTENCES = {
     Key.ONLY_DAMAGED: "Only damaged entries were compared here.",
     Key.NONE_COUNTS: "No two of the entries that were compared here count: the others are damaged, or were left out.",
     Key.ALL_SCREENED: "No score counts: the rule of screening leaves everybody out.",
-    Key.NO_COMPARISONS: "Nobody scored two entries on one {item}, so no duels follow from the scores.",
-    Key.ONLY_MEANS: "Only the means were published, and a duel needs single scores.",
+    Key.NO_COMPARISONS: "Nobody scored two entries on one {item}, so no comparisons follow from the scores.",
+    Key.ONLY_MEANS: "Only the means were published, and a pair needs single scores.",
     Key.RATERS_AT_CHANCE: "Two raters agree no more than by chance here, so there is no other rater to compare it with.",
     Key.ONE_RATER_HOLDS_MOST: "One rater would hold more than half of the weight.",
     Key.GATE_NOT_PASSED: "It was not shown to agree with the others about as often as at least half of the raters do.",
     Key.OUT_OF_RANGE: "Together they come to a share below 0 or above 1, which says nothing; people's own figure stands.",
-    Key.JUDGE_SILENT: "It answered none of people's duels.",
+    Key.JUDGE_SILENT: "It answered none of people's comparisons.",
     Key.EARLIER: "Computed by an earlier version.",
 }
 Noun = str | Callable[[], str]  # or what looks it up

@@ -10,10 +10,10 @@ from leaderboard.records.agreement import Line
 from leaderboard.records.looks import Looks
 from leaderboard.records.study import HIDDEN_NAME, Summary
 from leaderboard.stats.another_rater import Standing
-from leaderboard.stats.crossed import ALIKE, Ends
 from leaderboard.stats.davidson import Fragile, share_of
 from leaderboard.stats.minimums import ITEMS_FOR_LOOK, RATERS_FOR_LOOK
 from leaderboard.stats.states import Reason, too_few
+from leaderboard.stats.two_way_intervals import ALIKE, Ends
 from leaderboard.wording import people as people_words
 from leaderboard.wording.agreement import may_be_best, sentenced
 from leaderboard.wording.figures import interval, number, share
@@ -109,7 +109,7 @@ def _preferred(summary: Summary, noun: Noun) -> Statement:
 
 
 def _metrics(lines: Sequence[Line]) -> Statement | None:
-    shown = [line for line in lines if line.shown and not line.guard and not line.trained]
+    shown = [line for line in lines if line.shown and not line.reference_point and not line.trained]
     if not shown:
         return None
     by_state = [(state, [line.title for line in shown if line.level is state]) for state in VERBS]
@@ -222,7 +222,7 @@ def looks(found: Looks | None) -> str:
         return ""
     of, last = f"of {found.planned} planned looks at first place", found.last
     if last is not None and last.settled:
-        by = f"after {counted(last.judgements, 'answer')} of {people(last.raters)} on {counted(last.samples, found.noun)}"
+        by = f"after {counted(last.answers, 'answer')} of {people(last.raters)} on {counted(last.samples, found.noun)}"
         return (
             f"Settled: {last.first} is first, by look {last.number} {of}, {by}. Among equal entries such looks, all together, call one the "
             "first in about 5 of 100 studies."
@@ -232,8 +232,8 @@ def looks(found: Looks | None) -> str:
         if last.first:
             untold = f"{last.first} led, tied with {names(last.not_told_from_first)}"
         if last.number >= found.planned:
-            return f"Not settled: when all {last.judgements:,} planned answers were in, {untold}."
-        said = f"Not settled by look {last.number} {of}, after {counted(last.judgements, 'answer')}: {untold}."
+            return f"Not settled: when all {last.answers:,} planned answers were in, {untold}."
+        said = f"Not settled by look {last.number} {of}, after {counted(last.answers, 'answer')}: {untold}."
     else:
         said = f"Not settled: none {of} has been taken."
     if found.closed:
@@ -279,33 +279,33 @@ def asked_about(first: str, ends: Ends) -> str:
 
 def pair(summary: Summary, a: str, b: str, noun: str = NOUN) -> Statement:
     """Statement on two entries as people judge them: the study calls them `a` and `b`, the page A and B; `noun` is the name of an item."""
-    duel = next((duel for duel in summary.duels if {duel.first, duel.second} == {a, b}), None)
+    pair = next((pair for pair in summary.entry_pairs if {pair.first, pair.second} == {a, b}), None)
     if summary.reason is not None:
         return _instead(summary.reason, noun)
-    if duel is None:
+    if pair is None:
         return claim(EARLY, "Nobody has compared these two yet.")
-    value, low, high = duel.value
-    if value is None or duel.p_holm is None:
+    value, low, high = pair.value
+    if value is None or pair.p_holm is None:
         return claim(EARLY, f"Too few raters scored both, or on too few {plural(noun)}.")
-    first, second = ("A", "B") if duel.first == a else ("B", "A")
+    first, second = ("A", "B") if pair.first == a else ("B", "A")
     if summary.opinions:
         both = f"{value:.2f}" == "0.00"
         higher = f"They score {first} {number(value, 2)} points higher than {second}"
         figure = "They score both alike, 0.00 points apart" if both else higher
         figure = f"{figure} {interval(low, high, 2)}".rstrip()
-        known = f"{duel.answers:,} times one rater scored both"
-    elif duel.asked is not None:
+        known = f"{pair.answers:,} times one rater scored both"
+    elif pair.asked is not None:
         # Of these two alone: their own share, its interval, and the verdict by that.
-        value, low, high = duel.asked
+        value, low, high = pair.asked
         # At exactly one half the first by name, as everywhere.
-        if value is not None and (value < 0.5 or (value == 0.5 and duel.second < duel.first)):
+        if value is not None and (value < 0.5 or (value == 0.5 and pair.second < pair.first)):
             first, value, low, high = second, 1 - value, None if high is None else 1 - high, None if low is None else 1 - low
         figure = asked_about(first, (value, low, high)).rstrip(".")
-        known = f"{answers(duel.answers, False)} on this pair"
+        known = f"{answers(pair.answers, False)} on this pair"
     else:
         of = f"{share(value)} of 100 comparisons {interval(low, high)}".rstrip()
         figure = f"They would pick {first} in {of}, inferred from other pairs"
-        known = f"{answers(duel.answers, False)} on this pair"
+        known = f"{answers(pair.answers, False)} on this pair"
     if low is None:
         figure += f", the same with every rater and every {noun}, so it has no interval"
         said = f"Nothing says how certain people's preference for {first} is."
@@ -320,15 +320,15 @@ def pair(summary: Summary, a: str, b: str, noun: str = NOUN) -> Statement:
 def pair_brief(summary: Summary, a: str, b: str) -> str:
     """In brief, how often people picked `a`, or would pick it where too few were asked about these two (of opinion scores: by how much they
     score it higher), with its interval and the answers on the pair; empty where there is no interval."""
-    duel = next((duel for duel in summary.duels if {duel.first, duel.second} == {a, b}), None)
-    value, low, high = (duel.asked or duel.value) if duel is not None else (None, None, None)
-    if duel is None or value is None or low is None or high is None:
+    pair = next((pair for pair in summary.entry_pairs if {pair.first, pair.second} == {a, b}), None)
+    value, low, high = (pair.asked or pair.value) if pair is not None else (None, None, None)
+    if pair is None or value is None or low is None or high is None:
         return ""
     if summary.opinions:
-        value, low, high = (value, low, high) if duel.first == a else (-value, -high, -low)
-        return f"{value:+.2f} [{low:+.2f}, {high:+.2f}], n {duel.answers:,}".replace("-", "−")
-    value, low, high = (value, low, high) if duel.first == a else (1 - value, 1 - high, 1 - low)
-    return f"{share(value)} of 100 {interval(low, high)}, n {duel.answers:,}"
+        value, low, high = (value, low, high) if pair.first == a else (-value, -high, -low)
+        return f"{value:+.2f} [{low:+.2f}, {high:+.2f}], n {pair.answers:,}".replace("-", "−")
+    value, low, high = (value, low, high) if pair.first == a else (1 - value, 1 - high, 1 - low)
+    return f"{share(value)} of 100 {interval(low, high)}, n {pair.answers:,}"
 
 
 # --- the raters
@@ -378,7 +378,7 @@ def two_raters(summary: Summary, noun: Noun = NOUN) -> str:
 
 def rater_groups(summary: Summary, noun: str = NOUN) -> str:
     """Sentence on groups of raters who agree with each other; empty where a test shows no more than one."""
-    found = summary.camps
+    found = summary.rater_groups
     if found is None:
         return ""
     p = "< .001" if found.p < 0.001 else f"= {found.p:.3f}".replace("0.", ".")

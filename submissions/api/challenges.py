@@ -41,7 +41,7 @@ class ChallengeBrief(Schema):
     summary: str
     family: str
     visibility: str
-    made_up: bool = Field(description="Its data and entries are simulated, for demonstration.")
+    simulated: bool = Field(description="Its data and entries are simulated, for demonstration.")
     tags: list[str]
     page_url: str
 
@@ -142,7 +142,7 @@ class JoinIn(Schema):
 
 
 def _brief(request: HttpRequest, challenge: Challenge) -> ChallengeBrief:
-    fields = ("slug", "title", "summary", "family", "visibility", "made_up", "tags")
+    fields = ("slug", "title", "summary", "family", "visibility", "simulated", "tags")
     address = request.build_absolute_uri(f"/challenges/{challenge.slug}/")
     return ChallengeBrief(**{name: getattr(challenge, name) for name in fields}, page_url=address)
 

@@ -83,7 +83,7 @@ def get_team(request: HttpRequest, challenge: Slug) -> Any:
 def make_team(request: HttpRequest, challenge: Slug, data: NewTeam) -> Any:
     found = challenge_for(request.user, challenge)
     require(request.user, "challenge.join", found)
-    return 201, _team(Team.found(found, request.user, data.name))
+    return 201, _team(Team.create(found, request.user, data.name))
 
 
 @router.patch("/challenges/{challenge}/team", response={200: TeamOut, **ACT_ERRORS}, summary="Rename your team")

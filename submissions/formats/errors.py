@@ -56,7 +56,7 @@ def is_blank(row: dict[Any, Any]) -> bool:
     return not any("".join(cells or "").strip() for cells in row.values())
 
 
-def heads_text(heads: Iterable[str]) -> str:
+def headings_text(heads: Iterable[str]) -> str:
     """The heads of a table's columns for a sentence: safe to print, and the first of very many only."""
     names, taken = [excerpt(head) for head in heads], 0
     for count, name in enumerate(names):

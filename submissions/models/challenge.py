@@ -91,7 +91,7 @@ class Challenge(models.Model):
     needs_approval = models.BooleanField(default=False, help_text="An organizer admits each participant.")
     team_size = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Most members; empty: no cap.")
     merge_until = models.DateTimeField(null=True, blank=True, help_text="From then on teams cannot merge; empty: no date.")
-    made_up = models.BooleanField(default=False, help_text="Data and entries are made up; pages say so.")
+    simulated = models.BooleanField(default=False, help_text="Data and entries are invented; pages say so.")
     item_noun = models.CharField(max_length=30, default="item", validators=[NOUN], help_text="Singular: house, view.")
     unit_noun = models.CharField(max_length=30, default="group", validators=[NOUN], help_text="Of a group of items: scene, object.")
     tags = models.JSONField(default=list, blank=True, validators=[check_tags], help_text="Words to find it by: indoor, roofs.")

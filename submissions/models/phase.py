@@ -15,12 +15,12 @@ from django.utils import timezone
 
 from submissions.choices import TextChoices
 from submissions.errors import Refused
+from submissions.format_time import WRITE_ANYWHERE, in_words, means_anywhere_on_earth
 from submissions.formats.errors import TableError
 from submissions.formats.inputs import MAX_TEXT, read_table
 from submissions.manifest import COLOUR, Input, Manifest
 from submissions.models.challenge import SLUG, Challenge
 from submissions.models.quota import Quota, quota
-from submissions.moments import WRITE_ANYWHERE, in_words, means_anywhere_on_earth
 
 # A phase's page is /challenges/<challenge>/<phase>/; these words are pages of the challenge itself.
 RESERVED_SLUGS = frozenset({"rules", "data", "files", "join", "access", "team", "news"})

@@ -14,10 +14,10 @@ from django.db.models import Q, QuerySet, Sum
 from django.utils import timezone
 
 from submissions.errors import Refused
+from submissions.format_time import day_in_words, in_words
 from submissions.models.audit import AuditEntry
 from submissions.models.status import Status
 from submissions.models.user import User
-from submissions.moments import day_in_words, in_words
 
 if TYPE_CHECKING:
     from submissions.models.phase import Phase

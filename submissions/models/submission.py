@@ -12,9 +12,10 @@ from django.db.models import DateTimeField, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from submissions import turns, wake
+from submissions import fair_share, worker_notify
 from submissions.entry_states import HOLDS, OWN_FAULTS, EntryState, Reason, State, Why
 from submissions.errors import Refused
+from submissions.format_time import in_words
 from submissions.leases import Leased, LeasedQuerySet
 from submissions.models.audit import AuditEntry
 from submissions.models.entry_texts import checked_about, checked_file_name, checked_sha256
@@ -23,7 +24,6 @@ from submissions.models.phase import Phase
 from submissions.models.status import ELIGIBLE, ON_HOLD, RANKED, SENT, UNFLAGGED, Status
 from submissions.models.team import Team
 from submissions.models.user import User
-from submissions.moments import in_words
 
 CHECK_SECONDS = 0.5  # of any upload, and beside that one for so many
 CHECKED_BYTES = 10_000_000
@@ -155,7 +155,7 @@ class Submission(Leased):
     artifact_key = models.CharField(max_length=255, blank=True)  # the parsed items, written by validation
     reader = models.PositiveSmallIntegerField(default=1, editable=False)  # that parsed them, see `Family.reader`
     missing_items = models.JSONField(default=list, blank=True)
-    turn = models.FloatField(default=0.0, editable=False)  # to be checked: the least comes first, see submissions.turns
+    turn = models.FloatField(default=0.0, editable=False)  # to be checked: the least comes first, see submissions.fair_share
     cost = models.FloatField(default=0.0, editable=False)  # seconds that checking it takes, as far as is known
     problems = models.JSONField(default=list, blank=True)  # sentences, the first hundred
     n_problems = models.PositiveIntegerField(default=0)
@@ -315,15 +315,15 @@ class Submission(Leased):
                     "This upload is no longer open: it was finished, cancelled or ran out of time; start it again.", "upload_over"
                 )
             self._queue()
-            wake.after_commit()
+            worker_notify.after_commit()
         self.refresh_from_db()
 
     def _queue(self) -> None:
         """Give it its turn to be checked, among its team's and others'."""
         others = type(self).objects.to_validate().exclude(pk=self.pk)
-        own = turns.backlog(others.filter(phase_id=self.phase_id, team_id=self.team_id), "pk")
+        own = fair_share.backlog(others.filter(phase_id=self.phase_id, team_id=self.team_id), "pk")
         self.cost = CHECK_SECONDS + self.size / CHECKED_BYTES
-        (self.turn,) = turns.turns(turns.clock(others, type(self).objects.validated()), *own, [self.cost])
+        (self.turn,) = fair_share.turns(fair_share.clock(others, type(self).objects.validated()), *own, [self.cost])
         self.save(update_fields=["turn", "cost"])
 
     def cancel(self, actor: User | None = None, now: datetime | None = None) -> None:
@@ -385,7 +385,7 @@ class Submission(Leased):
             )
             if moved:
                 self.phase.touch_board()
-                wake.after_commit("mail")
+                worker_notify.after_commit("mail")
             if moved and reason in HOLDS:
                 for other in type(self).objects.on_hold().filter(team=self.team_id).order_by("-finished_at", "-pk")[MOST_ON_HOLD:]:
                     other._end_hold(Why(Reason.NEWER_HOLDS, {"n": MOST_ON_HOLD}))
@@ -438,7 +438,7 @@ class Submission(Leased):
             type(self).objects.filter(pk=self.pk).update(status=Status.RECEIVED, **confirmed, **times, **self.ANEW)
             self.refresh_from_db()
             self._queue()
-            wake.after_commit()
+            worker_notify.after_commit()
         self.refresh_from_db()
 
     @property
@@ -493,7 +493,7 @@ class Submission(Leased):
             )
             if moved:
                 self.phase.touch_board()
-                wake.after_commit("mail")
+                worker_notify.after_commit("mail")
         return bool(moved)
 
     def complete(self) -> bool:
@@ -502,7 +502,7 @@ class Submission(Leased):
         moved = type(self).objects.filter(pk=self.pk, status=Status.SCORING).update(status=Status.SCORED, finished_at=timezone.now())
         if moved:
             self.phase.touch_board()
-            wake.after_commit("mail", "boards")
+            worker_notify.after_commit("mail", "boards")
         return bool(moved)
 
     def retry(self, actor: User, now: datetime | None = None) -> None:
@@ -555,7 +555,7 @@ class Submission(Leased):
         failed = type(self).objects.filter(pk=self.pk, status=Status.FAILED).exclude(file_key="")
         if not failed.update(status=Status.RECEIVED, finished_at=None, notified_at=None, **times, **self.ANEW):
             raise Refused(*self.NOT_FAILED)
-        wake.after_commit()
+        worker_notify.after_commit()
 
     def _is_of(self, actor: User) -> bool:
         return self.team.memberships.filter(user=actor).exists()
@@ -620,7 +620,7 @@ class Submission(Leased):
             self.phase.touch_board()
             if action:
                 AuditEntry.record(self.phase.challenge, actor, action, self, reason=reason, submission=self.pk, before=before, after=values)
-            wake.after_commit("boards")
+            worker_notify.after_commit("boards")
         self.refresh_from_db()
 
     # --- what people see -------------------------------------------------------------------

@@ -21,8 +21,9 @@ from django.db import models, transaction
 from django.db.models.functions import Lower
 from django.utils import timezone
 
-from submissions import wake
+from submissions import worker_notify
 from submissions.errors import Refused
+from submissions.format_time import in_words
 from submissions.formats.invisible import has_invisible
 from submissions.look_alikes import folded, look_alike
 from submissions.models.audit import AuditEntry
@@ -31,7 +32,6 @@ from submissions.models.frozen_board import in_time
 from submissions.models.participation import Admission, Participation
 from submissions.models.quota import most_tries, tries_used
 from submissions.models.user import User, hash_secret
-from submissions.moments import in_words
 
 NAME_LENGTH = 80
 INVITE_DAYS = 14
@@ -83,7 +83,7 @@ class Team(models.Model):
         return same.order_by("pk").distinct()
 
     @classmethod
-    def found(cls, challenge: Challenge, user: User, name: str = "") -> Team:
+    def create(cls, challenge: Challenge, user: User, name: str = "") -> Team:
         """A new team led by `user`, under `name` or, without one, under their user name.
 
         A person who is alone in a team without uploads leaves that team for the new one.
@@ -131,7 +131,7 @@ class Team(models.Model):
         """The team `user` is in; a team of their own where they are in none."""
         with transaction.atomic():
             Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)
-            return cls.of(challenge, user) or cls.found(challenge, user)
+            return cls.of(challenge, user) or cls.create(challenge, user)
 
     def rename(self, name: str) -> None:
         with transaction.atomic():
@@ -140,7 +140,7 @@ class Team(models.Model):
             self.save(update_fields=["name"])
             for phase in self.challenge.phases.filter(submissions__team=self).distinct():
                 phase.touch_board()
-            wake.after_commit("boards")
+            worker_notify.after_commit("boards")
 
     @classmethod
     def _free_name(cls, challenge: Challenge, name: str, but: Team | None = None) -> str:
@@ -327,7 +327,7 @@ class Team(models.Model):
             other.delete()
             for phase in phases:
                 phase.touch_board()
-            wake.after_commit("boards")
+            worker_notify.after_commit("boards")
 
     def set_leader(self, user: User, leads: bool = True) -> None:
         """Share the lead with a member, or take it back; the last leader stays one."""
@@ -392,7 +392,7 @@ class Team(models.Model):
             self.invites.open(now).filter(email=email).update(withdrawn_at=now)
             expires_at = now + timedelta(days=INVITE_DAYS)
             invite = TeamInvite.objects.create(team=self, email=email, invited_by=invited_by, created_at=now, expires_at=expires_at)
-            wake.after_commit("mail")
+            worker_notify.after_commit("mail")
         return invite
 
 
@@ -443,7 +443,7 @@ class TeamMerge(models.Model):
         if cls.objects.filter(asking=asked, asked=asking).exists():
             raise Refused(f"{asked.name} has asked your team already; agree to that.", "asked_before")
         row = cls.objects.get_or_create(asking=asking, asked=asked, defaults={"asked_by": asked_by})[0]
-        wake.after_commit("mail")
+        worker_notify.after_commit("mail")
         return row
 
     @property

@@ -80,7 +80,7 @@ def create(request: HttpRequest, challenge: str) -> HttpResponse:
     place = challenge_place(request.user, challenge)
     require(request.user, "challenge.join", place.challenge)
     try:
-        made = Team.found(place.challenge, request.user, request.POST.get("name", "").strip())
+        made = Team.create(place.challenge, request.user, request.POST.get("name", "").strip())
     except Refused as refused:
         messages.error(request, refused.sentence)
     else:

@@ -60,7 +60,7 @@ def fill(entries: int) -> tuple[Phase, User]:
     """A phase with that many scored entries, one a team, by rows as the closing transaction writes them."""
     keys = [*REGISTRY, "hss"][:12]
     metrics = [{"slug": f"m{n}", "key": key, "is_primary": n == 0} for n, key in enumerate(keys)]
-    challenge = ChallengeFactory(made_up=True)
+    challenge = ChallengeFactory(simulated=True)
     phase = PhaseFactory(challenge=challenge, ranking="mean_rank", entries="best", limit_per_day=5, limit_total=50)
     batch = give_reference(phase, gables(ITEMS), metrics=metrics)
     teams = Team.objects.bulk_create([Team(challenge=challenge, name=f"Team {n}") for n in range(entries)], batch_size=500)

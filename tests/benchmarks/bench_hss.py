@@ -34,7 +34,7 @@ FLOOR, TOLERANCE, ROUNDS = 2.5, 1e-6, 3
 
 
 def references() -> dict[str, Wireframe]:
-    """Real roofs where PLUMBLINE_DATA has them, made-up houses elsewhere, centred."""
+    """Real roofs where PLUMBLINE_DATA has them, simulated houses elsewhere, centred."""
     folder = os.environ.get("PLUMBLINE_DATA")
     found = load_folder(Path(folder) / "building3d") if folder else houses(24)
     print(f"{len(found)} {'real roofs' if folder else 'made-up houses (PLUMBLINE_DATA is not set)'}")

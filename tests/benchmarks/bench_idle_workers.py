@@ -30,7 +30,7 @@ import httpx  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from evaluation.models import WorkerToken  # noqa: E402
-from evaluation.work.outbound import _capabilities, _machine  # noqa: E402
+from evaluation.work.remote_worker_client import _capabilities, _machine  # noqa: E402
 from tests.support.factories import ChallengeFactory  # noqa: E402
 from tests.support.processes import EmbeddedService, wait_until  # noqa: E402
 

@@ -1,6 +1,6 @@
-"""Cost of `puzzlesim_pieces`: a fit, a view, memory and a trial; beside scipy, in one process and one run.
+"""Cost of `puzzlesim_pieces`: a fit, a view, memory and an acceptance test; beside scipy, in one process and one run.
 
-    PLUMBLINE_DATA=... python -m tests.benchmarks.bench_pieces [--views 36] [--rounds 3] [--threads 1] [--no-trial]
+    PLUMBLINE_DATA=... python -m tests.benchmarks.bench_pieces [--views 36] [--rounds 3] [--threads 1] [--no-acceptance test]
 
 The scene is PLUMBLINE_DATA/renders/garden: up to 36 clean views and a render of 628 × 416 px. Two parts have a peer, on the same
 input: the dictionary (the same patches whitened by scipy's eigh and clustered from the same start by scipy's kmeans2), and the
@@ -44,7 +44,7 @@ from evaluation.metrics.render.pieces.features import (
 )
 from evaluation.metrics.render.pieces.metric import Scene
 from evaluation.metrics.seeds import generator
-from evaluation.networks.gate import trial
+from evaluation.networks.gate import acceptance_test
 from submissions.formats.render.views import CleanViews, View, render
 from tests.benchmarks.timing import shortest
 from tests.support.memory import status
@@ -144,15 +144,17 @@ def measured(chosen: argparse.Namespace, queue: Any) -> None:
         ratio = times[f"scipy's {name}"] / times[name]
         print(f"  {name} {times[name]:.2f} s, {ratio:.2f} times as fast as scipy's (wanted {wanted:g})")
         met &= ratio >= wanted
-    if not chosen.no_trial:
+    if not chosen.no_acceptance_test:
         spec, params = registry.get("puzzlesim_pieces"), registry.resolve_params("puzzlesim_pieces", {"features": "dictionary"})
         views = {"garden/0": View(None, 0, 0, clean=CleanViews.of(images))}
-        subjects = trial.subjects_of(spec, params, views, "garden")
-        known = trial.prepare(spec, params, views, subjects[:1], 1.0)
+        subjects = acceptance_test.subjects_of(spec, params, views, "garden")
+        known = acceptance_test.prepare(spec, params, views, subjects[:1], 1.0)
         begun = time.process_time()
-        n = len(trial.scored(spec, params, views, subjects[0], 1.0, lambda done: None, known))
+        n = len(acceptance_test.scored(spec, params, views, subjects[0], 1.0, lambda done: None, known))
         one = time.process_time() - begun
-        print(f"  a trial: {n} scores of a view {one:.1f} s, so {len(subjects)} views and the fit {len(subjects) * one + fit:.0f} s")
+        print(
+            f"  an acceptance test: {n} scores of a view {one:.1f} s; {len(subjects)} views and the fit {len(subjects) * one + fit:.0f} s"
+        )
     queue.put(met)
 
 
@@ -161,7 +163,7 @@ def main() -> int:
     parser.add_argument("--views", type=int, default=36)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--no-trial", action="store_true")
+    parser.add_argument("--no-acceptance-test", action="store_true")
     chosen = parser.parse_args()
     if not os.environ.get("PLUMBLINE_DATA"):
         print("skipped: PLUMBLINE_DATA does not name the folder with the real test data")

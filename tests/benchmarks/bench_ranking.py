@@ -33,7 +33,7 @@ Matrices = list[np.ndarray]
 
 
 def board(entries: int, metrics: int, groups: int) -> Matrices:
-    """Made-up metrics, each float64[entries, groups], with as much overlap as real boards have."""
+    """Simulated metrics, each float64[entries, groups], with as much overlap as real boards have."""
     rng = np.random.Generator(np.random.PCG64(0))
     level = np.linspace(0, 1, entries)[:, None]
     return [level + 0.1 * rng.standard_normal((entries, 1)) + 0.2 * rng.standard_normal((entries, groups)) for _ in range(metrics)]

@@ -48,7 +48,7 @@ from leaderboard.studies.live import campaign, history  # noqa: E402
 from leaderboard.studies.live.access import join as join_study  # noqa: E402
 from leaderboard.studies.live.campaign import Design  # noqa: E402
 from leaderboard.studies.live.criteria import ready_made  # noqa: E402
-from leaderboard.studies.live.grid import Subject  # noqa: E402
+from leaderboard.studies.live.design_matrix import Subject  # noqa: E402
 from submissions.models import Phase, Status, Submission, Team, User  # noqa: E402
 from tests.support.factories import PhaseFactory, UserFactory, gables, give_reference  # noqa: E402
 

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.bench_scoring [--samples 1000]
 
-Samples are made-up wireframes of about 30 vertices and 40 edges and noisy copies of them. Exits
+Samples are simulated wireframes of about 30 vertices and 40 edges and noisy copies of them. Exits
 with 1 where a thousand samples would take longer than five minutes on this core; the two metrics that
 solve far larger problems than the others are timed, and left out of that.
 """

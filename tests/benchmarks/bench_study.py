@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from leaderboard.stats import adequacy
+from leaderboard.stats import subsample_stability
 from leaderboard.stats.answers import answers
 from leaderboard.stats.people import people
 from leaderboard.stats.preference import fit, gradient
@@ -120,7 +120,7 @@ def seconds(votes: Votes, metrics: list[MetricScores]) -> dict[str, float]:
     analyse(votes, metrics, damaged=set())
     found["analysis"] = time.process_time() - start
     start = time.process_time()
-    adequacy.curves(votes)
+    subsample_stability.curves(votes)
     found["adequacy"] = time.process_time() - start
     for name, fragility in (("summary", False), ("summary with fragility", True)):
         start = time.process_time()

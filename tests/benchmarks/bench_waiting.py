@@ -34,7 +34,7 @@ from django.utils import timezone  # noqa: E402
 from evaluation.models import MetricProgram, PropertyRun  # noqa: E402
 from leaderboard.models import ProgramValues, Study, StudyAnalysis  # noqa: E402
 from leaderboard.stats.votes import Vote  # noqa: E402
-from submissions import wake  # noqa: E402
+from submissions import worker_notify  # noqa: E402
 from submissions.models import Phase, Status, Submission, Team, User  # noqa: E402
 from tests.support.evaluation.programs import added, ready, written  # noqa: E402
 from tests.support.factories import (  # noqa: E402
@@ -101,7 +101,7 @@ def waiting(phase: Phase, teams: list[Team], entries: int, seed: int) -> list[fl
         time.sleep(max(0.0, at - time.monotonic()))
         data = archive(perturbed(gables(HOUSES), 0.1, 1000 * seed + n))
         sent.append(received(phase, rng.choice(teams), data).pk)
-        wake.send("work")
+        worker_notify.send("work")
     done = Submission.objects.filter(pk__in=sent, status=Status.SCORED)
     wait_until(lambda: done.count() == entries, 3600, "the scores")
     return [(one.finished_at - one.received_at).total_seconds() for one in done]

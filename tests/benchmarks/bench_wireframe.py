@@ -50,7 +50,7 @@ SAMPLES, POINTS, PEER_PAIRS = 100_000, 10_000, 5
 
 
 def pairs(count: int | None) -> list[tuple[Wireframe, Wireframe]]:
-    """Real roofs where PLUMBLINE_DATA has them, made-up houses elsewhere, and perturbed copies with confidences."""
+    """Real roofs where PLUMBLINE_DATA has them, simulated houses elsewhere, and perturbed copies with confidences."""
     folder = os.environ.get("PLUMBLINE_DATA")
     found = list((load_folder(Path(folder) / "building3d") if folder else houses(24)).values())[:count]
     sizes = [statistics.median(map(len, column)) for column in ([f.vertices for f in found], [f.edges for f in found])]

@@ -16,7 +16,7 @@ from evaluation.training.preference import training as preference
 from evaluation.training.preference.material import Seen
 from evaluation.training.preference.votes import Decisions
 from tests.card.check import Check, Row
-from tests.support.evaluation.metrics.mesh.locase.made_up import subjects
+from tests.support.evaluation.metrics.mesh.locase.simulated import subjects
 
 SAME_LOSS, SAME_GRADIENT = 1e-4, 1e-3  # of the loss, and of the gradient's length
 

@@ -89,7 +89,7 @@ def test_what_the_rows_name_is_there():
     for kind in evaluated.KINDS.values():
         assert kind.pair_type.of and importlib.import_module(kind.trials).all_trials
         assert not kind.weaknesses or importlib.import_module(kind.weaknesses).EXAMPLES
-        for dotted in filter(None, (kind.made_up.models, kind.warnings)):
+        for dotted in filter(None, (kind.simulated.models, kind.warnings)):
             assert callable(evaluated._loaded(dotted))
     for kind in displayed.KINDS.values():
         assert bool(kind.viewer) == bool(kind.item_template) == bool(kind.compare_template) != FAMILIES[kind.key].images

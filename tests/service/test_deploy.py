@@ -18,7 +18,7 @@ from django.urls import resolve
 
 from evaluation.celery import BESIDE, app
 from evaluation.models import Process
-from submissions.wake import TASKS
+from submissions.worker_notify import TASKS
 from tests.service.leaderboard.test_settings import names_read
 
 DEPLOY = settings.BASE_DIR / "deploy"

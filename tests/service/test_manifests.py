@@ -16,7 +16,7 @@ from django.conf import settings
 from django.core.management import get_commands
 
 from evaluation.models import WorkerToken
-from evaluation.work import outbound
+from evaluation.work import remote_worker_client
 from tests.support.factories import ChallengeFactory
 
 DEPLOY = settings.BASE_DIR / "deploy"
@@ -131,7 +131,7 @@ def test_the_workers_elsewhere_run_a_command_that_exists_on_a_figure_that_is_giv
     (container,) = SCALED["spec"]["jobTargetRef"]["template"]["spec"]["containers"]
     python, dash_m, module, command, *words = container["command"]
     assert (python, dash_m, command) == ("python", "-m", "worker") and find_spec(f"{module}.__main__")
-    options = outbound._parser().parse_args(words)
+    options = remote_worker_client._parser().parse_args(words)
     assert options.drain and options.server.startswith("https://")
     (trigger,) = SCALED["spec"]["triggers"]
     asked = trigger["metadata"]
@@ -164,7 +164,7 @@ def test_the_script_of_slurm_gives_the_worker_what_it_understands(tmp_path):
     env |= {"PLUMBLINE_SERVER": "https://boards.example.org"}
     assert subprocess.run(["bash", SCRIPT], env=env).returncode == 0
     command, *words = shlex.split(said.read_text())
-    options = outbound._parser().parse_args(words)
+    options = remote_worker_client._parser().parse_args(words)
     assert command == "worker" and options.drain and options.name == "slurm-7-3" and options.queue == ["cpu"]
     assert not options.token, "a token on a command line is seen by everybody on the node"
     assert options.token_file == f"{tmp_path}/.plumbline-token"
@@ -239,7 +239,7 @@ def test_the_job_of_htcondor_gives_the_worker_what_it_understands_and_holds_no_t
     assert process.wait(30) == 0
     number, command, *words = shlex.split(said.read_text())
     assert int(number) == process.pid, "the pool's signal reaches the worker itself"
-    options = outbound._parser().parse_args(words)
+    options = remote_worker_client._parser().parse_args(words)
     assert command == "worker" and options.drain and options.name == "condor-7-3" and options.queue == ["cpu"]
     assert options.token_file == "/home/jo-ann/.plumbline-token" and not options.token
     assert str(options.folder) == "/scratch/1/plumbline" and options.max_minutes == 220

@@ -24,7 +24,7 @@ from submissions.models import Challenge, Phase, User
 from tests import ROOT
 from tests.support.factories import MESH_METRICS, ChallengeFactory, PhaseFactory, TeamFactory, boxes, give_reference, join
 from tests.support.leaderboard.reasons import few_raters
-from tests.support.leaderboard.stats.ballots import made_up
+from tests.support.leaderboard.stats.ballots import simulated_votes
 from tests.support.scenes import views
 
 README = (ROOT / "README.md").read_text()
@@ -114,7 +114,7 @@ def test_the_commands_that_score_run_as_they_stand(kit_folder, capsys):
 
 @pytest.mark.django_db
 def test_the_commands_of_studies_run_as_they_stand(demo, tmp_path, monkeypatch, capsys):
-    Study.import_votes(demo, None, made_up(3, 2, 3), slug=STUDY, title="T", question="Q?", is_public=True)
+    Study.import_votes(demo, None, simulated_votes(3, 2, 3), slug=STUDY, title="T", question="Q?", is_public=True)
     monkeypatch.chdir(tmp_path)
     commands = after("python manage.py study")
     assert [words[0] for words in commands] == ["export", "import"]

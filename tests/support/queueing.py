@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from submissions.turns import turns
+from submissions.fair_share import turns
 
 
 @dataclass(eq=False)

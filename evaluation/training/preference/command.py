@@ -32,7 +32,7 @@ def add_to(networks: Any) -> None:
     parser.add_argument("--entries", type=Path, metavar="DIR", help="a folder for each method; default: entries/ beside the votes")
     parser.add_argument("--criterion", metavar="KEY", help="default: the only one, or overall")
     parser.add_argument("--column", action="append", default=[], metavar="COLUMN=NAME", help="the file's own name of a column")
-    parser.add_argument("--made-up", action="store_true", help="the raters are invented; the weights say so wherever they are shown")
+    parser.add_argument("--simulated", action="store_true", help="the raters are invented; the weights say so wherever they are shown")
     parser.add_argument("--name", default="study", metavar="NAME", help="name of the new weights (default: %(default)s)")
     parser.add_argument("--cache", type=Path, metavar="DIR", help="folder of fetched weights")
     parser.add_argument("--epochs", type=int, default=30, metavar="N", help="default: %(default)s")
@@ -61,10 +61,10 @@ def _train(options: argparse.Namespace) -> None:
     import torch
 
     from evaluation.metrics.wireframe.learned.network import KNOWN
-    from evaluation.training.phased import require
     from evaluation.training.preference.material import seen, study
     from evaluation.training.preference.training import Plan, Training, digest, usable
     from evaluation.training.preference.votes import read
+    from evaluation.training.run_sequence import require
 
     torch.set_num_threads(options.threads)
     device = require(options.device)
@@ -101,7 +101,7 @@ def _describe(options: argparse.Namespace, about: Study, kept: Decisions, featur
     from evaluation.training.preference.model_card import card, markdown
 
     data = (options.out / "weights.safetensors").read_bytes()
-    said = {**about.said, "made_up": options.made_up or about.made_up, "votes_sha256": weights.file_digest(about.votes)}
+    said = {**about.said, "simulated": options.simulated or about.simulated, "votes_sha256": weights.file_digest(about.votes)}
     parameters = sum(one.numel() for one in training.model.parameters())
     made = datetime.datetime.now(datetime.UTC).date().isoformat()
     described = card(options.name, data, training.plan, features, kept, said, training.results, parameters, made)

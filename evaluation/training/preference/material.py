@@ -42,9 +42,9 @@ class Study:
         return items[0] if len(items) == 1 else ""
 
     @property
-    def made_up(self) -> bool:
+    def simulated(self) -> bool:
         """Return whether its raters are invented."""
-        return bool(self.said.get("made_up"))
+        return bool(self.said.get("simulated"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from evaluation.training.preference.training import Plan, over_folds
 from evaluation.training.preference.votes import Decisions
 
 HUMAN = "These weights were trained on the votes of {raters} raters ({votes}) and like what those raters liked, from one side."
-MADE_UP = "These weights have seen no human judgement: the raters of the study they were trained on are made up."
+SIMULATED = "These weights have seen no human judgement: the raters of the study they were trained on are made up."
 USE = (
     "the wireframe metric `wf_learned`, in logits, higher is better, to be compared on one sample only. Never as the sole judge: an entry "
     "can be made to please a network without being better (reward hacking)."
@@ -33,9 +33,9 @@ def card(
     made: str,
 ) -> dict[str, Any]:
     """The card as plain JSON values; `said` is what is known of the study: title, question, source, phase, study (its address and
-    when it was made, which no other study has), made_up, votes_sha256 (the file's digest)."""
-    made_up = bool(said.get("made_up"))
-    statement = MADE_UP if made_up else HUMAN.format(raters=f"{decisions.raters:,}", votes=f"{len(decisions):,} decisions")
+    when it was made, which no other study has), simulated, votes_sha256 (the file's digest)."""
+    simulated = bool(said.get("simulated"))
+    statement = SIMULATED if simulated else HUMAN.format(raters=f"{decisions.raters:,}", votes=f"{len(decisions):,} decisions")
     return {
         "name": name,
         "network": "wf_learned",
@@ -45,7 +45,7 @@ def card(
         "sha256": hashlib.sha256(weights).hexdigest(),
         "bytes": len(weights),
         "made": made,
-        "made_up": made_up,
+        "simulated": simulated,
         "statement": statement,
         "use": USE,
         "data": {

@@ -16,9 +16,9 @@ from evaluation.metrics.wireframe.learned.network import Head, accuracy, pair_lo
 from evaluation.synthetic.distortions import generator
 from evaluation.training.checkpoint import exported, write
 from evaluation.training.errors import DataError
-from evaluation.training.phased import Phased
 from evaluation.training.preference.material import Seen
 from evaluation.training.preference.votes import Decisions, Fold, folds, named
+from evaluation.training.run_sequence import Phased
 
 
 @dataclass(frozen=True)

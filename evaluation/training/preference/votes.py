@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from evaluation.training.errors import DataError
 from submissions.formats.decimals import delimiter
-from submissions.formats.errors import heads_text, more_cells
+from submissions.formats.errors import headings_text, more_cells
 from submissions.formats.formulas import restored
 
 COLUMNS = ("rater", "sample", "left", "right", "choice", "repeat_of", "criterion")
@@ -69,7 +69,7 @@ def read(path: Path, criterion: str | None = None, columns: Mapping[str, str] | 
             there = table.fieldnames or []
             absent = sorted({named[column] for column in (*NEEDED, *columns)} - set(there))
             if absent:
-                raise DataError(f"{path.name} has no column {heads_text(absent)}; its columns are {heads_text(there)}.")
+                raise DataError(f"{path.name} has no column {headings_text(absent)}; its columns are {headings_text(there)}.")
             rows = [(table.line_num, _named(row, named, f"{path.name}: line {table.line_num}")) for row in table]
     except (UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path.name} is not a CSV file in UTF-8 ({error}); save it as one.") from None

@@ -85,11 +85,11 @@ class SettingsForm(forms.ModelForm):
             "item_noun",
             "unit_noun",
             "licence",
-            "made_up",
+            "simulated",
         )
         labels = {
             "team_size": "Most members of a team",
-            "made_up": "Simulated",
+            "simulated": "Simulated",
             "needs_approval": "Organizers admit each participant",
             "item_noun": "What an item is called",
             "unit_noun": "What a group of items is called",

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from django import forms
 
-from leaderboard.bundle.moments import MomentError, moment_text, read_moment
+from leaderboard.bundle.parse_time import MomentError, moment_text, read_moment
 
 
 class LongText(forms.CharField):

@@ -19,11 +19,11 @@ from leaderboard.models.study import MAX_VOTES
 from leaderboard.stats import screening
 from leaderboard.stats.planning import MAX_LOOKS
 from leaderboard.stats.screening import Rules
-from leaderboard.studies.live import campaign, panel, sight
+from leaderboard.studies.live import campaign, panel, rater_setup
 from leaderboard.studies.live.artifacts import CORRUPTIONS, NOTHING, Artifact, available
 from leaderboard.studies.live.campaign import Design
 from leaderboard.studies.live.criteria import OPINIONS, PAIRS, Criterion, ready_made
-from leaderboard.studies.live.grid import gold_pairs
+from leaderboard.studies.live.design_matrix import gold_pairs
 from submissions.models import Phase, Submission
 
 MOMENTS = ("opens_at", "closes_at")
@@ -223,7 +223,10 @@ def other_studies(phase: Phase, own: Study | None = None) -> list[tuple[str, str
     return [(f"{one.phase.slug}/{one.slug}", one.title) for one in rows if own is None or one.pk != own.pk]
 
 
-SIGHT_CHOICES = [(sight.SCREEN, "How large their screen and window are (measured)"), *((one.key, one.text) for one in sight.QUESTIONS)]
+SIGHT_CHOICES = [
+    (rater_setup.SCREEN, "How large their screen and window are (measured)"),
+    *((one.key, one.text) for one in rater_setup.QUESTIONS),
+]
 
 
 class StudyFields(ScreeningFields, PlanFields):

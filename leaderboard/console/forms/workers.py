@@ -8,7 +8,7 @@ from django import forms
 from django.conf import settings
 
 from evaluation.models import ComputeBudget
-from evaluation.models.outside import AT_ONCE, LONGEST_DAYS, MAX_AT_ONCE, QUEUES, USUAL_SHARE
+from evaluation.models.remote_worker import AT_ONCE, LONGEST_DAYS, MAX_AT_ONCE, QUEUES, USUAL_SHARE
 
 
 def queue_names() -> list[tuple[str, str]]:

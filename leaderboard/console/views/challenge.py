@@ -85,7 +85,7 @@ def new(request: HttpRequest) -> HttpResponse:
             admitted_emails=(),
             needs_approval=False,
             team_size=None,
-            made_up=False,
+            simulated=False,
             item_noun=blank.item_noun,
             unit_noun=blank.unit_noun,
             organizers=(request.user.get_username(),),

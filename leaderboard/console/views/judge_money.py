@@ -38,7 +38,7 @@ def of_challenge(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 def of_account(request: HttpRequest) -> HttpResponse:
     """The same page for the viewer's account; operators see the budgets of all and set those of accounts."""
     is_operator = allowed(request.user, "operator.see")
-    if not JudgeBudget.is_had_by(request.user):
+    if not JudgeBudget.belongs_to(request.user):
         raise PermissionDenied
     if request.method == "POST" and request.POST.get("act") == "limit":
         require(request.user, "operator.see")

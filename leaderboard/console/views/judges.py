@@ -162,7 +162,7 @@ def judge_image(request: HttpRequest, phase: Phase, study: str, pk: int, answer:
 def prompt_texts(request: HttpRequest) -> HttpResponse:
     """Texts to make objects from: drawn at random (the address has all settings, so that a file can be downloaded), or requested from the
     model."""
-    may_ask = JudgeBudget.is_had_by(request.user)
+    may_ask = JudgeBudget.belongs_to(request.user)
     asks = request.method == "POST" and request.POST.get("act") == "ask"
     if asks and not may_ask:
         raise PermissionDenied

@@ -18,7 +18,7 @@ from leaderboard.console.forms.studies import InvitationForm, NewStudyForm, PayF
 from leaderboard.console.page import page, reason
 from leaderboard.console.screening import screening
 from leaderboard.lookup import organizer_of_phase, study_of
-from leaderboard.models import PracticeQuestion, Rater, Study, StudyLook
+from leaderboard.models import InterimAnalysis, PracticeQuestion, Rater, Study
 from leaderboard.service.responses import attachment
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
@@ -26,9 +26,9 @@ from leaderboard.stats.minimums import ANSWERS_FOR_RATER
 from leaderboard.stats.reliability import Share, lapse_rates, left_shares
 from leaderboard.stats.screening import FAST
 from leaderboard.stats.votes import stamp
-from leaderboard.studies.live import campaign, design, outlook, panel, practice, sight
+from leaderboard.studies.live import campaign, design, panel, practice, rater_setup, study_forecast
 from leaderboard.studies.live.ask import expected
-from leaderboard.studies.live.grid import Subject, gold_pairs
+from leaderboard.studies.live.design_matrix import Subject, gold_pairs
 from leaderboard.views.studies import csv_response
 from leaderboard.wording import study as words
 from leaderboard.wording.nouns import plural, sampled_noun
@@ -235,11 +235,11 @@ def raters_file(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
             *of_share(lapses.get(row.name)),
             *of_share(lefts.get(row.name)),
             " ".join(screened.get(row.name, ())),
-            *(str(row.sight.get(key, "")) for key in sight.KEYS),
+            *(str(row.sight.get(key, "")) for key in rater_setup.KEYS),
         ]
         for row in rows.order_by("id")
     ]
-    return csv_response([[*head, *more, "screened_by", *sight.KEYS], *table], f"{found.slug}-raters.csv")
+    return csv_response([[*head, *more, "screened_by", *rater_setup.KEYS], *table], f"{found.slug}-raters.csv")
 
 
 @organizer_of_phase
@@ -265,10 +265,10 @@ def _checked(study: Study) -> tuple[dict[str, Share], dict[str, Share]]:
 class OutlookOnPage:
     """Forecast of a study with so many raters, and the cost of each line; `pay` is per hour, in any currency."""
 
-    looks: list[outlook.PlannedLook]
+    looks: list[study_forecast.PlannedLook]
     aims: bool
-    lines: list[tuple[outlook.Outlook, float | None]]
-    habits: outlook.Habits
+    lines: list[tuple[study_forecast.Outlook, float | None]]
+    habits: study_forecast.Habits
     form: PayForm
     pay: float | None
     raters_for_comparison: int | None
@@ -280,11 +280,11 @@ def _outlook(request: HttpRequest, study: Study, asked: Subject) -> OutlookOnPag
     sheet = campaign.sheet(study, int((asked.live_units & ~asked.gold).sum()))
     form = PayForm(request.GET)
     pay = form.cleaned_data["pay"] if form.is_valid() else None
-    lines = outlook.table(sheet, habits, study.most_raters)
-    looks: list[outlook.PlannedLook] = []
+    lines = study_forecast.table(sheet, habits, study.most_raters)
+    looks: list[study_forecast.PlannedLook] = []
     if study.planned_looks and study.planned_answers and study.plan != Study.Plan.INFORMATIVE:
         aims, counts = study.plan == Study.Plan.FIRST, int(asked.counting.sum()) / sheet.pairs if sheet.pairs else 1.0
-        looks = outlook.planned_looks(sheet, habits, len(asked.undamaged), study.planned_looks, study.planned_answers, aims, counts)
+        looks = study_forecast.planned_looks(sheet, habits, len(asked.undamaged), study.planned_looks, study.planned_answers, aims, counts)
     return OutlookOnPage(
         looks=looks,
         aims=study.plan == Study.Plan.FIRST,
@@ -292,8 +292,8 @@ def _outlook(request: HttpRequest, study: Study, asked: Subject) -> OutlookOnPag
         habits=habits,
         form=form,
         pay=pay,
-        raters_for_comparison=outlook.raters_for_comparison(sheet, habits),
-        advice=outlook.advice(sheet),
+        raters_for_comparison=study_forecast.raters_for_comparison(sheet, habits),
+        advice=study_forecast.advice(sheet),
     )
 
 
@@ -303,7 +303,7 @@ class StandingOnPage:
     words, the half of the interval in hundredths, and whether it helps most."""
 
     looks: str
-    taken: list[StudyLook]
+    taken: list[InterimAnalysis]
     made_at: datetime | None
     sentences: list[str]
     forecast: list[tuple[str, float, bool]]
@@ -328,7 +328,7 @@ def _standing(study: Study) -> StandingOnPage | None:
     metric = next((line.title for line in summary.metrics if forecast is not None and line.key == forecast.metric), "")
     sentences = [one.text for one in words.sentences(summary, ())] + [words.fragile(summary, sampled)]
     return StandingOnPage(
-        looks=words.looks(StudyLook.so_far(study, summary.answers)),
+        looks=words.looks(InterimAnalysis.so_far(study, summary.answers)),
         taken=list(study.looks.all()),
         made_at=done.finished_at,
         sentences=[one for one in sentences if one],

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods
 
 from evaluation.metrics import registry
 from evaluation.metrics.shared import TOGETHER
-from evaluation.models import ComputeBudget, OutsideWorker, Part, PartRecord, PhaseMetric, Process, WorkerToken
+from evaluation.models import ComputeBudget, Part, PartRecord, PhaseMetric, Process, RemoteWorker, WorkerToken
 from evaluation.models.crosscheck import TRUSTED_FROM
 from evaluation.work import costs as spent
 from evaluation.work.child import uses_networks
@@ -59,7 +59,7 @@ def _shown(request: HttpRequest, challenge: Challenge, form: TokenForm, status: 
     held = Part.objects.held(now).filter(token__in=tokens, state=Part.State.WAITING).order_by("started_at")
     in_hand = list(held.select_related("token", "evaluation__submission"))
     n_held = Counter(part.token_id for part in in_hand)
-    heard = OutsideWorker.live(now).filter(token__in=tokens, token__other_versions=False)
+    heard = RemoteWorker.live(now).filter(token__in=tokens, token__other_versions=False)
     refused = {worker.token_id for worker in heard if worker.differences}
     rows = [
         {
@@ -72,7 +72,7 @@ def _shown(request: HttpRequest, challenge: Challenge, form: TokenForm, status: 
         for token in tokens
     ]
     stalled = {part.pk for part in Part.objects.stalled(now)}
-    numbers, at, shown = paged(request, OutsideWorker.objects.filter(token__challenge=challenge).select_related("token"))
+    numbers, at, shown = paged(request, RemoteWorker.objects.filter(token__challenge=challenge).select_related("token"))
     context: dict[str, Any] = {
         "form": form,
         "rows": rows,
@@ -83,7 +83,7 @@ def _shown(request: HttpRequest, challenge: Challenge, form: TokenForm, status: 
         "differences": _differences(challenge),
         "own": Process.objects.listeners(),
         "trusted_from": TRUSTED_FROM,
-        "n_live": OutsideWorker.live(now).filter(token__challenge=challenge).count(),
+        "n_live": RemoteWorker.live(now).filter(token__challenge=challenge).count(),
         "server": request.build_absolute_uri("/").rstrip("/"),
     }
     response = page(request, "workers", challenge, "workers", **context | more)
@@ -95,15 +95,15 @@ def _shown(request: HttpRequest, challenge: Challenge, form: TokenForm, status: 
 class WorkerRow:
     """A worker, `live` where it was heard of lately, and the sums of what it did."""
 
-    worker: OutsideWorker
+    worker: RemoteWorker
     live: bool
     done: Mapping[str, float | None]
 
 
-def _workers(shown: list[OutsideWorker], now: datetime) -> list[WorkerRow]:
+def _workers(shown: list[RemoteWorker], now: datetime) -> list[WorkerRow]:
     """Past work of each of them, in two queries."""
     names, tokens = {it.name for it in shown}, {it.token_id for it in shown}
-    live = set(OutsideWorker.live(now).filter(pk__in=[it.pk for it in shown]).values_list("pk", flat=True))
+    live = set(RemoteWorker.live(now).filter(pk__in=[it.pk for it in shown]).values_list("pk", flat=True))
     records = PartRecord.objects.filter(token__in=tokens, worker__in=names).exclude(verdict=Verdict.FAILED).order_by()
     sums = records.values("token", "worker").annotate(n=Count("pk"), core=Sum("core_seconds"), gpu=Sum("gpu_seconds"))
     done = {(row["token"], row["worker"]): row for row in sums}

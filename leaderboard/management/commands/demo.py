@@ -10,7 +10,7 @@ import httpx
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from leaderboard.demo import load, studies, trials
+from leaderboard.demo import acceptance_tests, load, studies
 from leaderboard.demo.story import PASSWORD, PEOPLE, Demo
 from submissions.models import Status
 
@@ -20,11 +20,11 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--server", default=settings.SITE_URL, help="Address of the running service.")
-        parser.add_argument("--keep-trials", action="store_true", help="Write the demo's acceptance tests beside the code.")
+        parser.add_argument("--keep-acceptance-tests", action="store_true", help="Write the demo's acceptance tests beside the code.")
 
-    def handle(self, *args, server: str, keep_trials: bool, **options) -> None:
-        if keep_trials:
-            self._say(f"{trials.write(load.DEMOS)} trials kept in {trials.FILE}.")
+    def handle(self, *args, server: str, keep_acceptance_tests: bool, **options) -> None:
+        if keep_acceptance_tests:
+            self._say(f"{acceptance_tests.write(load.DEMOS)} acceptance tests kept in {acceptance_tests.FILE}.")
             return
         try:
             httpx.get(f"{server}/-/health", timeout=5).raise_for_status()

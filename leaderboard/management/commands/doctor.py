@@ -16,7 +16,7 @@ from django.db.models import Exists, OuterRef
 from django.db.models.functions import Lower
 from redis import Redis
 
-from evaluation.models import EvaluationBatch, PhaseMetric, Process, PropertyRun, Trial
+from evaluation.models import AcceptanceTest, EvaluationBatch, PhaseMetric, Process, PropertyRun
 from evaluation.models.batch import sentences
 from evaluation.networks import weights
 from evaluation.work import progress, rereading
@@ -53,7 +53,7 @@ class Command(BaseCommand):
             "values": self._values,
             "waiting": self._waiting,
             "measuring": self._measuring,
-            "trials": self._trials,
+            "acceptance_tests": self._acceptance_tests,
             "lost": health.probe_lost,
             "names": self._names,
             "remote": partial(health.probe_remote, named=True),
@@ -200,16 +200,18 @@ class Command(BaseCommand):
             return "no table of sanity tests is to be made"
         return f"tables of sanity tests being made: {len(waiting)}, {waiting[0].key} at {waiting[0].percent:.0f} %"
 
-    def _trials(self) -> str:
-        trials = Trial.objects.order_by().defer("rows", "scenes", "pictures").select_related("reference__phase__challenge")
-        failed = [one for one in trials if one.state == Trial.State.FAILED]
+    def _acceptance_tests(self) -> str:
+        acceptance_tests = (
+            AcceptanceTest.objects.order_by().defer("rows", "scenes", "pictures").select_related("reference__phase__challenge")
+        )
+        failed = [one for one in acceptance_tests if one.state == AcceptanceTest.State.FAILED]
         if failed:
             one = failed[0]
             raise CommandError(
                 f"{len(failed)} columns could not be tried and do not rank ({one.key} of {one.reference.phase}: {one.failure}) "
                 "Have them tried again in the admin"
             )
-        waiting = [one for one in trials if not one.judged_at]
+        waiting = [one for one in acceptance_tests if not one.judged_at]
         if not waiting:
-            return f"{len(trials)} columns have been tried on their references"
+            return f"{len(acceptance_tests)} columns have been tried on their references"
         return f"{len(waiting)} columns are being tried and do not rank yet, {waiting[0].key} at {waiting[0].percent:.0f} %"

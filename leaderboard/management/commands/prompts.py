@@ -62,7 +62,7 @@ def _payer(challenge: str, organizer: str) -> Challenge | User:
         raise CommandError("Name whose budget for judge models pays: either --challenge CHALLENGE or --organizer ACCOUNT.")
     if organizer:
         account = User.objects.named(organizer)
-        if not JudgeBudget.is_had_by(account):
+        if not JudgeBudget.belongs_to(account):
             raise CommandError(f"{account} organizes no challenge and so has no budget for judge models; name an organizer or a challenge.")
         return account
     found = Challenge.objects.filter(slug=challenge).first()

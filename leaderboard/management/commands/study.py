@@ -79,7 +79,7 @@ class Command(BaseCommand):
         import_.add_argument(
             "--opinions", action="store_true", help="the file holds one rater's score a line, on --scale, not votes on pairs"
         )
-        import_.add_argument("--made-up", action="store_true", help="the raters are invented; the study is marked as simulated")
+        import_.add_argument("--simulated", action="store_true", help="the raters are invented; the study is marked as simulated")
         import_.add_argument("--public", action="store_true", help="show it to all who may see the board")
         import_.add_argument(
             "--other-programs", action="store_true", help="metric programs of other challenges may run on its hidden reference"
@@ -152,7 +152,7 @@ class Command(BaseCommand):
                 title=options["title"],
                 question=options["question"],
                 source=options["source"],
-                made_up=options["made_up"],
+                simulated=options["simulated"],
                 is_public=options["public"],
                 runs_other_programs=options["other_programs"],
             )
@@ -209,7 +209,7 @@ class Command(BaseCommand):
                 title=options["title"],
                 question=options["question"],
                 source=options["source"] or manifest.authors,
-                made_up=options["made_up"],
+                simulated=options["simulated"],
                 is_public=options["public"],
             )
         except FieldError as error:

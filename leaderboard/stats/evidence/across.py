@@ -16,14 +16,14 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from leaderboard.stats import crossed
+from leaderboard.stats import two_way_intervals
 from leaderboard.stats.agreement import MetricPair
-from leaderboard.stats.crossed import Variance
 from leaderboard.stats.evidence import figure as figures
 from leaderboard.stats.evidence import places
 from leaderboard.stats.evidence.figure import SetFigure
 from leaderboard.stats.evidence.places import Compared
 from leaderboard.stats.states import Key, Reason
+from leaderboard.stats.two_way_intervals import Variance
 from leaderboard.stats.votes import Floats, Ints
 
 IN_LINE = 1e-12  # so near to 1 or -1, all stimuli are in one line
@@ -319,10 +319,10 @@ def _figures(
     own_variance, between = variance.own(), variance.between()
     for place, at in enumerate(sure):
         se, df = math.sqrt(float(own_variance.total[place])), float(own_variance.df[place])
-        if se <= crossed.NOTHING:
+        if se <= two_way_intervals.NOTHING:
             found[keys[at]] = replace(base, value=float(value[at])).because(Reason(Key.ALIKE))
             continue
-        low, high = (float(np.tanh(end)) for end in crossed.interval(float(z[place]), se, df))
+        low, high = (float(np.tanh(end)) for end in two_way_intervals.interval(float(z[place]), se, df))
         state = figures.certainty(raters, groups)
         found[keys[at]] = replace(base, value=float(value[at]), low=low, high=high, state=state, se=se, df=df)
     tests = []
@@ -333,8 +333,8 @@ def _figures(
             if names[0] == "size" or i == j or (j < i and names[1] != "size"):
                 continue
             apart, v, df = float(z[i] - z[j]), float(total[i, j]), float(df_between[i, j])
-            low, high = crossed.interval(apart, math.sqrt(v), df)
-            p = crossed.two_sided(0.0 if abs(apart) <= crossed.NOTHING else apart, v, df)
+            low, high = two_way_intervals.interval(apart, math.sqrt(v), df)
+            p = two_way_intervals.two_sided(0.0 if abs(apart) <= two_way_intervals.NOTHING else apart, v, df)
             tests.append(MetricPair(apart, float(low), float(high), n, first=names[0], second=names[1], p=p, p_holm=None, se=math.sqrt(v)))
     return found, tests
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from leaderboard.stats import correlation, crossed, davidson
+from leaderboard.stats import correlation, davidson, two_way_intervals
 from leaderboard.stats.evidence.figure import EFFICIENCY_FOR_INTERVAL, SetFigure, certainty
 from leaderboard.stats.evidence.judged import Judged
 from leaderboard.stats.metric_board import Scored
@@ -185,10 +185,10 @@ def _bounded(figure: SetFigure, items: int, groups: int, variance: float, all_gr
         return figure.because(Reason(Key.FEW_FOR_INTERVAL, Counted.GROUPS, GROUPS_FOR_FIGURE, groups))
     if math.isnan(variance):
         return figure.because(Reason(Key.UNSTABLE))
-    if variance <= crossed.NO_VARIANCE:
+    if variance <= two_way_intervals.NO_VARIANCE:
         return figure.because(Reason(Key.ALIKE))
     se, df = math.sqrt(variance), float(all_groups - 1)
-    low, high = (float(end) for end in crossed.interval(figure.value, se, df))
+    low, high = (float(end) for end in two_way_intervals.interval(figure.value, se, df))
     return replace(figure, low=low, high=high, se=se, df=df, state=certainty(None, groups))
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from leaderboard.stats.another_rater import Standing
-from leaderboard.stats.crossed import Estimate
 from leaderboard.stats.minimums import (
     GROUPS_FOR_FIGURE,
     GROUPS_FOR_FIRM_INTERVAL,
@@ -15,6 +14,7 @@ from leaderboard.stats.minimums import (
     STIMULI_FOR_ACROSS,
 )
 from leaderboard.stats.states import SHOWN, Counted, Key, Reason, State
+from leaderboard.stats.two_way_intervals import Estimate
 
 EFFICIENCY_FOR_INTERVAL = 0.85  # of the entries that met least often through common items, for an interval over entries
 

@@ -51,7 +51,7 @@ def scores_of(run: JudgeRun) -> dict[str, CriterionScores]:
 
 
 def judged(runs: Iterable[JudgeRun]) -> dict[str, list[Judged]]:
-    """The judgements on each criterion in all of these runs."""
+    """The answers on each criterion in all of these runs."""
     by_criterion: dict[str, list[Judged]] = {}
     for run in runs:
         rows = run.questions
@@ -89,13 +89,13 @@ def judges_of(study: Study, criterion: str) -> list[JudgeAnswers]:
     judges' overall answer."""
     described = []
     for run in JudgeRun.ended(study).select_related("rater", "newcomer", "base"):
-        judgements = judged([run]).get(criterion or "overall")
-        if judgements:
+        answers = judged([run]).get(criterion or "overall")
+        if answers:
             it = facts(run)
             told = asdict(it) | {"cost": None if it.cost is None else plain(it.cost)}
-            # A judge's duels are drawn from all; people's too, unless their pairs were chosen by what was answered before.
+            # A judge's comparisons are drawn from all; people's too, unless their pairs were chosen by what was answered before.
             alike = run.newcomer_id is None and not study.chooses_pairs
-            described.append(JudgeAnswers(run.rater.name, tuple(judgements), run.is_for_display_only, alike, told))
+            described.append(JudgeAnswers(run.rater.name, tuple(answers), run.is_for_display_only, alike, told))
     return described
 
 

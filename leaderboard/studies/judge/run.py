@@ -65,7 +65,7 @@ def work_on(run: JudgeRun, seconds: float = SLICE_SECONDS, progress: Callable[[]
     try:
         endpoint = setup.endpoint_paid_by(run.key, run.model)
     except ValueError as error:
-        run.let_go(State.FAILED, failure=str(error)[:400])
+        run.release_lease(State.FAILED, failure=str(error)[:400])
         return 0
     before = run.left
     replies = 0
@@ -154,11 +154,11 @@ class _Turn:
             if failed := JudgeRun.objects.filter(pk=run.pk, state=State.FAILED).first():
                 keep_scores(failed)
         elif self.fault is not None:
-            run.let_go(lease_until=database_clock.now() + timedelta(seconds=max(1.0, self.fault.seconds)))
+            run.release_lease(lease_until=database_clock.now() + timedelta(seconds=max(1.0, self.fault.seconds)))
         elif not JudgeRun.objects.filter(pk=run.pk, state=State.ASKING).exists():
             end(run, None)
         else:
-            run.let_go()
+            run.release_lease()
 
     def _beat(self) -> None:
         """Keep the lease, where it is time to, and end the turn where nobody wants its answers any more."""
@@ -322,7 +322,7 @@ class _Turn:
 
 def end(run: JudgeRun, state: str | None, **values: object) -> None:
     """Give the run back with the scores that follow from what was answered."""
-    run.let_go(state, result=result_of(run), **values)
+    run.release_lease(state, result=result_of(run), **values)
 
 
 def _sum(before: Any, more: Any) -> Any:

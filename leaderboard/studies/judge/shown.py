@@ -12,9 +12,9 @@ from leaderboard.models.judge_budget import money
 from leaderboard.records.agreement import Line
 from leaderboard.records.chart import Chart
 from leaderboard.records.study import Summary
-from leaderboard.stats.crossed import Ends
 from leaderboard.stats.judges import MethodScore
-from leaderboard.stats.records import DuelTogether, Judge, Together
+from leaderboard.stats.records import Judge, PairTogether, Together
+from leaderboard.stats.two_way_intervals import Ends
 from leaderboard.studies.judge.answers import CriterionScores, RunFacts, facts, scores_of
 from leaderboard.studies.judge.instructions import CRITERIA, KEYS, OVERALL
 
@@ -31,10 +31,10 @@ class TogetherRow:
 
 
 @dataclass(frozen=True)
-class DuelRow:
+class PairRow:
     """Share of people's picks for one entry of two, alone and with the judge."""
 
-    it: DuelTogether
+    it: PairTogether
     alone: Ends
 
 
@@ -55,7 +55,7 @@ class JudgeOnPage:
     agreement: Judge | None
     line: Line | None
     together: list[TogetherRow]
-    duels: list[DuelRow]
+    entry_pairs: list[PairRow]
     took: RunFacts
     criteria: list[str]
     table: list[ScoreRow]
@@ -89,7 +89,7 @@ def of_study(study: Study, summary: Summary | None, hidden: Collection[str] = ()
         criteria = {key: one.without(hidden) for key, one in scores_of(run).items()}
         titles, judge = [TITLES[key] for key in criteria], beside.get(run.rater.name)
         by_key = [{row.method: row for row in one.rows} for one in criteria.values()]
-        line, together, duels = None, [], []
+        line, together, entry_pairs = None, [], []
         if judge is not None and summary is not None:
             # On the scale of metrics; nothing of one that is for display only, or has no answer of theirs.
             if judge.decided is not None and not judge.display_only:
@@ -97,21 +97,21 @@ def of_study(study: Study, summary: Summary | None, hidden: Collection[str] = ()
             lines = {one.key: one for one in lines_of(summary)}
             together = [TogetherRow(lines[one.key], one) for one in judge.with_people if one.key in lines]
             alone: dict[tuple[str, str], Ends] = {}
-            for duel in summary.duels:
-                value, low, high = duel.value
-                alone[duel.first, duel.second] = duel.value
+            for pair in summary.entry_pairs:
+                value, low, high = pair.value
+                alone[pair.first, pair.second] = pair.value
                 of_second, second_low, second_high = (None if end is None else 1 - end for end in (value, high, low))
-                alone[duel.second, duel.first] = of_second, second_low, second_high
-            rows = [DuelRow(one, alone.get((one.first, one.second), (None, None, None))) for one in judge.duels_with_people]
+                alone[pair.second, pair.first] = of_second, second_low, second_high
+            rows = [PairRow(one, alone.get((one.first, one.second), (None, None, None))) for one in judge.pairs_with_people]
             # Where both have intervals. Of ratings the difference of two means is no share.
-            duels = [row for row in rows if row.it.low is not None and row.alone[1] is not None and not summary.opinions]
+            entry_pairs = [row for row in rows if row.it.low is not None and row.alone[1] is not None and not summary.opinions]
         described.append(
             JudgeOnPage(
                 run=run,
                 agreement=judge,
                 line=line,
                 together=together,
-                duels=duels,
+                entry_pairs=entry_pairs,
                 took=facts(run),
                 criteria=titles,
                 table=[ScoreRow(name, [rows.get(name) for rows in by_key]) for name in _scores(criteria)],

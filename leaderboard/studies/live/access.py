@@ -25,7 +25,7 @@ from leaderboard.models import PracticeQuestion, Question, Rater, Study, StudyIn
 from leaderboard.studies.live import panel as panels
 from leaderboard.studies.live import practice
 from leaderboard.studies.live.ask import open_questions
-from leaderboard.studies.live.grid import Subject
+from leaderboard.studies.live.design_matrix import Subject
 from submissions.errors import Refused
 from submissions.models.user import User, hash_secret
 

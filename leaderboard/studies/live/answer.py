@@ -16,7 +16,7 @@ from leaderboard.models import Opinion, Question, Rater, Study, StudyVote
 from leaderboard.studies.live import history, practice
 from leaderboard.studies.live.ask import open_questions
 from leaderboard.studies.live.criteria import asked_of
-from leaderboard.studies.live.sight import pixels
+from leaderboard.studies.live.rater_setup import pixels
 from submissions.errors import Refused
 
 LONGEST = 3600.0  # seconds that one answer may have taken

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from leaderboard.models import Question, Rater, Study
 from leaderboard.studies.live import history, plan, practice
-from leaderboard.studies.live.grid import Subject
+from leaderboard.studies.live.design_matrix import Subject
 from leaderboard.studies.live.history import Past
 from leaderboard.studies.live.plan import ALONE, Known, Overlap
 
@@ -196,7 +196,7 @@ class _Desk:
         first, second = self.grid.first[unit], self.grid.second[unit]
         left, right, turn = self.subject.entries[first].id, None, False
         if second >= 0:
-            right, turn = self.subject.entries[second].id, plan.turned(self.study.seed, self.rater.pk, self.number)
+            right, turn = self.subject.entries[second].id, plan.is_flipped(self.study.seed, self.rater.pk, self.number)
         row = Question(
             study=self.study,
             rater=self.rater,

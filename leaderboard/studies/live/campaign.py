@@ -21,14 +21,14 @@ from leaderboard.stats.minimums import ITEMS_FOR_LOOK
 from leaderboard.studies.live import artifacts, design
 from leaderboard.studies.live.access import free_name
 from leaderboard.studies.live.artifacts import Artifact
-from leaderboard.studies.live.outlook import SECONDS, Habits, Sheet
 from leaderboard.studies.live.plan import Overlap
+from leaderboard.studies.live.study_forecast import SECONDS, Habits, Sheet
 from leaderboard.wording.nouns import plural
-from submissions import wake
+from submissions import worker_notify
 from submissions.errors import Refused
+from submissions.format_time import day_in_words
 from submissions.models import AuditEntry, Phase, Status, Submission, User
 from submissions.models.user import hash_secret
-from submissions.moments import day_in_words
 
 MAX_ENTRIES, MAX_SAMPLES = 200, 5000
 MAX_QUESTIONS = 2_000_000  # different ones: each time that some are planned, all of them are looked at
@@ -85,8 +85,8 @@ def habits(study: Study) -> Habits:
         seconds = other.study_votes.filter(rater__kind=Rater.Kind.PERSON).aggregate(mean=Avg("seconds"))["mean"]
         theta = [line.theta[0] for line in summary.ranked if line.theta[0] is not None]
         gaps = tuple(1 / (1 + math.exp(b - a)) for a, b in pairwise(theta))
-        made_up = ", simulated" if other.made_up else ""
-        return Habits(summary.ties, float(seconds or SECONDS), f"“{other.title}”{made_up}", gaps)
+        simulated = ", simulated" if other.simulated else ""
+        return Habits(summary.ties, float(seconds or SECONDS), f"“{other.title}”{simulated}", gaps)
     return Habits()
 
 
@@ -178,7 +178,7 @@ def make(phase: Phase, actor: User, design: Design) -> Study:
             rater_skill=study.rater_skill,
             covariates=study.covariates,
         )
-        wake.after_commit("studies")
+        worker_notify.after_commit("studies")
     return study
 
 
@@ -195,7 +195,7 @@ def edit(study: Study, actor: User, values: Mapping[str, Any]) -> None:
         Study.objects.filter(pk=study.pk).update(**after)
         if "title" in after:  # boards name their study
             now.phase.touch_board()
-            wake.after_commit("boards")
+            worker_notify.after_commit("boards")
         AuditEntry.record(now.phase.challenge, actor, "study.edit", now, before={name: before[name] for name in after}, after=after)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from leaderboard.models import Question, Rater, Study, StudyVote, Tally
 from leaderboard.stats.votes import Floats, Ints
-from leaderboard.studies.live.grid import Subject
+from leaderboard.studies.live.design_matrix import Subject
 from leaderboard.studies.live.plan import Grid
 
 NOTHING, FIRST, EQUAL, SECOND = range(4)  # what was said of a cell: which entry of its unit is better

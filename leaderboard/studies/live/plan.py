@@ -247,7 +247,7 @@ def repeats_due(fresh: int, share: float, seed: int, rater: int, done: int) -> b
     return fresh >= (done + jitter) / share
 
 
-def turned(seed: int, rater: int, number: int) -> bool:
+def is_flipped(seed: int, rater: int, number: int) -> bool:
     """True if the sides of a rater's question are turned: a fair coin."""
     return bool(np.random.default_rng([seed, rater, 11, number]).random() < 0.5)
 

@@ -16,7 +16,7 @@ from leaderboard.models import PracticeQuestion, Rater, Study, StudyVote
 from leaderboard.models.study import conditions
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.votes import Ints, Vote
-from leaderboard.studies.live.grid import Subject, gold_pairs
+from leaderboard.studies.live.design_matrix import Subject, gold_pairs
 
 DAMAGED = ", which was damaged on purpose"
 

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from leaderboard.api.service import problem
 from leaderboard.lookup import study_to_rate
 from leaderboard.models import PracticeQuestion, Question, Rater, Study
-from leaderboard.studies.live import access, history, materials, panel, practice, sight
+from leaderboard.studies.live import access, history, materials, panel, practice, rater_setup
 from leaderboard.studies.live import answer as answering
 from leaderboard.studies.live.access import shown_question
 from leaderboard.studies.live.ask import standing
@@ -116,7 +116,12 @@ def intro(study: Study, given_group: str) -> dict[str, Any]:
     closed = study.closed_sentence() or access.full_sentence(study, given_group)
     if groups and len(full) == len(groups):
         closed = closed or "This study has all the raters that it needs, of every group; thank you for coming."
-    return {"groups": [(name, name in full) for name in groups], "sight": sight.asked(study), "sizes": sight.SIZES, "closed": closed}
+    return {
+        "groups": [(name, name in full) for name in groups],
+        "sight": rater_setup.asked(study),
+        "sizes": rater_setup.SIZES,
+        "closed": closed,
+    }
 
 
 def said_at_join(study: Study, given_group: str, sent: QueryDict) -> tuple[str, dict[str, Any]]:
@@ -127,7 +132,7 @@ def said_at_join(study: Study, given_group: str, sent: QueryDict) -> tuple[str, 
     groups, group = ([] if given_group else study.groups), sent.get("group", "")
     if groups and group not in groups:
         raise Refused(f"Say which group you belong to: {', '.join(groups)}.", "no_group")
-    return group if groups else "", sight.answers(study, sent.dict())
+    return group if groups else "", rater_setup.answers(study, sent.dict())
 
 
 @never_cache

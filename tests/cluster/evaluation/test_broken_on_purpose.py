@@ -363,7 +363,7 @@ def test_a_row_that_cannot_be_closed_does_not_keep_the_sweeper_from_the_others(p
     Part.objects.update(state=Part.State.DONE)  # without any result: it cannot be closed
     waiting = received(phase, people.other_team, archive(references))
     nudges = []
-    monkeypatch.setattr("submissions.wake.send", lambda name, times=1: nudges.append(name))
+    monkeypatch.setattr("submissions.worker_notify.send", lambda name, times=1: nudges.append(name))
     monkeypatch.setattr("submissions.storage.stored_files.clean_uploads", broken_storage)
     with pytest.raises(StorageError):
         sweep()

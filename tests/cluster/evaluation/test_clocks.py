@@ -14,7 +14,7 @@ from django.utils import timezone
 from evaluation.models import Part, Process
 from evaluation.work.sweep import sweep
 from leaderboard.service import health
-from submissions import wake
+from submissions import worker_notify
 from submissions.models import Status, Submission
 from tests import environment
 from tests.conftest import need
@@ -45,7 +45,7 @@ def skewed(request, settings) -> Iterator[int]:
 
 def test_a_worker_with_a_wrong_clock_works_and_leaves_others_their_leases(skewed, phase, people, references):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wake, "send", lambda *_, **__: True)
+        patch.setattr(worker_notify, "send", lambda *_, **__: True)
         mine = received(phase, people.team, archive(references), method_name="mine")
         held = Submission.objects.filter(pk=mine.pk).claim("here", status=Status.CLAIMED)
     other = received(phase, people.other_team, archive(perturbed(references, 0.1)), method_name="other")
@@ -64,7 +64,7 @@ def test_a_worker_with_a_wrong_clock_works_and_leaves_others_their_leases(skewed
 
 def test_a_worker_finds_work_that_nobody_announced(phase, people, references, monkeypatch):
     """No nudge arrives and nothing is swept, as where Redis is emptied again and again."""
-    monkeypatch.setattr(wake, "send", lambda *_, **__: True)
+    monkeypatch.setattr(worker_notify, "send", lambda *_, **__: True)
     entry = received(phase, people.team, archive(references))
     forget_nudges()
     with Worker():

@@ -9,7 +9,7 @@ import pytest
 from celery import Celery
 
 from evaluation.models import Score
-from submissions import wake
+from submissions import worker_notify
 from submissions.models import Status, Submission
 from tests.environment import free_port
 from tests.support.factories import archive, perturbed, received
@@ -35,8 +35,8 @@ def test_a_nudge_to_a_broker_that_is_away_is_a_warning_and_not_tried_again(monke
     """The person who uploads does not wait for a dead broker. The client itself knocks twice; with retries it is four times."""
     away = Celery("away", broker=f"redis://127.0.0.1:{free_port()}/0", set_as_current=False)
     away.conf.update(broker_connection_timeout=2, broker_transport_options={"socket_connect_timeout": 2})
-    monkeypatch.setattr(wake, "current_app", away)
+    monkeypatch.setattr(worker_notify, "current_app", away)
     knocked, connect = [], socket.socket.connect
     monkeypatch.setattr(socket.socket, "connect", lambda self, address: knocked.append(address) or connect(self, address))
-    assert wake.send("work") is False
+    assert worker_notify.send("work") is False
     assert 1 <= len(knocked) <= 2

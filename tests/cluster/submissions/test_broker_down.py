@@ -12,7 +12,7 @@ from kombu.exceptions import OperationalError
 
 from evaluation.work import worker
 from evaluation.work.sweep import sweep
-from submissions import wake
+from submissions import worker_notify
 from submissions.models import Status, Submission
 from submissions.storage import uploads
 from tests import environment
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("local_files")
 @pytest.fixture(autouse=True)
 def room_for_nudges(monkeypatch):
     """Nudges of other tests may fill the queue, which nobody reads here."""
-    monkeypatch.setattr(wake, "MOST_WAITING", 10**6)
+    monkeypatch.setattr(worker_notify, "MOST_WAITING", 10**6)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_an_upload_without_a_broker_is_received_and_found_by_the_sweep(phase, pe
     submission = uploads.start(people.owner, phase, file_name="entry.zip", size=len(data), method_name="m")
     uploads.save_part(submission, 1, io.BytesIO(data))
     uploads.finish(submission)
-    assert wake.send("work") is False
+    assert worker_notify.send("work") is False
     assert Submission.objects.get(pk=submission.pk).status == Status.RECEIVED
     assert sweep()["cpu"] == 1
     worker.drain()

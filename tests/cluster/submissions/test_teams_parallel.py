@@ -45,7 +45,7 @@ def test_one_person_accepting_six_invitations_at_once_is_in_one_team():
 def test_one_emailed_invitation_used_by_four_people_at_once_admits_one():
     challenge = ChallengeFactory()
     leader, *users = participants(challenge, 5)
-    team = Team.found(challenge, leader)
+    team = Team.create(challenge, leader)
     token = team.invite("grace@example.org", leader).token
     found = [Invitation.find(token) for _ in users]
     outcome = outcomes([lambda one=one, user=user: one.accept(user) for one, user in zip(found, users, strict=True)])

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_a_lost_nudge_loses_nothing(phase, people, references, monkeypatch):
-    monkeypatch.setattr("submissions.wake.send", lambda *a, **k: False)
+    monkeypatch.setattr("submissions.worker_notify.send", lambda *a, **k: False)
     entry = received(phase, people.team, archive(references))
     monkeypatch.undo()
     with Worker():

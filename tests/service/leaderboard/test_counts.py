@@ -22,7 +22,7 @@ SLUGS = ("corner_f1", "edge_f1", "hss")
 
 @pytest.fixture
 def phase(challenge, people):
-    """Three entries of two teams and a baseline on eight houses, and eight people's 64 judgements; a third team has only joined."""
+    """Three entries of two teams and a baseline on eight houses, and eight people's 64 answers; a third team has only joined."""
     phase = PhaseFactory(challenge=challenge, entries="all", ranking="mean_rank")
     give_reference(phase, gables(8))
     made = [
@@ -39,7 +39,7 @@ def phase(challenge, people):
     return phase
 
 
-def test_entries_teams_and_judgements_are_the_same_on_every_page(phase, client):
+def test_entries_teams_and_answers_are_the_same_on_every_page(phase, client):
     slugs = [phase.challenge.slug, phase.slug]
     snapshot = Snapshot.current(phase, "public")
 

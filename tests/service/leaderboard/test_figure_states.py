@@ -13,11 +13,11 @@ import pytest
 from django.http import HttpResponse
 from django.urls import reverse
 
-from leaderboard.boards.front import front
+from leaderboard.boards.board_summary import front
 from leaderboard.models import Snapshot, StudyAnalysis
 from leaderboard.stats.agreement import Agreement
-from leaderboard.stats.crossed import Figure
 from leaderboard.stats.states import SHOWN, Counted, Key, Reason, State
+from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.views import share_cards
 from leaderboard.wording.reasons import sentence
 from tests.service.leaderboard.test_one_figure import phase  # noqa: F401
@@ -48,7 +48,7 @@ def test_each_surface_of_a_board_shows_it(phase, client, monkeypatch, state):  #
     decided, correlation = figures(state)
     people = snapshot.board.people
     changed = {"decided": decided, "rho": correlation, "tau": correlation, "r": correlation, "damaged": correlation, "standing": None}
-    lines = [line if line.guard else line.model_copy(update=changed) for line in people.metrics]
+    lines = [line if line.reference_point else line.model_copy(update=changed) for line in people.metrics]
     board = snapshot.board.model_copy(update={"people": people.model_copy(update={"metrics": lines})})
     kept = Snapshot.keep(phase, snapshot.batch, board, front(board))
     Snapshot.objects.exclude(pk=kept.pk).delete()

@@ -23,7 +23,7 @@ from leaderboard.wording.ranks import span
 from submissions.models import Challenge
 from tests.service.leaderboard.studies.test_parity import ABOUT, by_the_command
 from tests.service.leaderboard.views.test_metrics import text
-from tests.support.leaderboard.studies.scored_houses import NAMES, duels, scored_houses
+from tests.support.leaderboard.studies.scored_houses import NAMES, comparisons, scored_houses
 
 pytestmark = pytest.mark.django_db
 METRICS = {"corner_f1": "Corner F1", "edge_f1": "Edge F1", "hss": "HSS"}
@@ -56,7 +56,7 @@ def phase(challenge, people):
     """Three entries on six houses, and nine raters' votes on them."""
     phase = scored_houses(challenge, people)
     Challenge.objects.filter(pk=challenge.pk).update(visibility="public")
-    Study.import_votes(phase, None, duels(phase, raters=9, seed=3), **ABOUT)
+    Study.import_votes(phase, None, comparisons(phase, raters=9, seed=3), **ABOUT)
     assert analyse_due() == 1
     build_due_boards()
     return phase
@@ -154,7 +154,7 @@ def test_no_two_surfaces_say_different_things_of_one_figure(phase, client, sheet
     # The answers that all of it is of, and how sure its intervals are.
     for surface, page in pages.items():
         said.note("answers", surface, *re.findall(r"\b(\d+ votes) by 9 raters", page), *re.findall(r"9 raters · (\d+ votes)", page))
-    said.note("answers", "API of the board", f"{ranking['study']['judgements']} votes")
+    said.note("answers", "API of the board", f"{ranking['study']['answers']} votes")
     for surface, sheet in cards.items():
         said.note("answers", f"card of {surface}", *re.findall(r"(\d+ votes)(?: by| in all)", f"{sheet.note} {sheet.foot}"))
     rough = {one["people"]["state"] for one in rows} | {one["people"]["decided"]["state"] for one in ranking["columns"]}

@@ -25,7 +25,7 @@ from submissions.models import ApiToken
 from tests.pure.leaderboard.package.test_examples import OF_A_SERVER, runnable
 from tests.support.leaderboard.reasons import few_items
 from tests.support.leaderboard.scores import houses
-from tests.support.leaderboard.stats.ballots import made_up, vote
+from tests.support.leaderboard.stats.ballots import simulated_votes, vote
 
 pytestmark = pytest.mark.django_db
 
@@ -155,7 +155,7 @@ def test_own_entries_and_their_items_need_a_token(phase, scored, people, site):
 
 
 def test_a_study_is_a_frame_of_its_metrics(phase, site):
-    study = Study.import_votes(phase, None, made_up(6, 3, 4), slug="roofs", title="Roofs", question="Which?", is_public=True)
+    study = Study.import_votes(phase, None, simulated_votes(6, 3, 4), slug="roofs", title="Roofs", question="Which?", is_public=True)
     studies = site().studies(phase.challenge.slug, phase.slug)
     assert list(studies["slug"]) == ["roofs"]
     frame = site().study(phase.challenge.slug, phase.slug, study.slug)
@@ -184,7 +184,7 @@ def test_the_pages_example_of_a_server_runs(phase, scored, people, site, capsys,
     (text,) = OF_A_SERVER
     scored(0.05, method_name="Best")
     snapshots.make(phase, "public")
-    Study.import_votes(phase, None, made_up(6, 3, 4), slug="roofs", title="Roofs", question="Which?", is_public=True)
+    Study.import_votes(phase, None, simulated_votes(6, 3, 4), slug="roofs", title="Roofs", question="Which?", is_public=True)
     code = runnable(text).replace("rooflines", phase.challenge.slug).replace("practice", phase.slug)
     made = site()
     monkeypatch.setattr(package, "Site", lambda url: made)

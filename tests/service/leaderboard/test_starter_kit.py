@@ -44,7 +44,7 @@ def commands(readme: str) -> list[list[str]]:
     return [shlex.split(line) for line in re.findall(r"^ +(plumbline .*)$", readme, re.MULTILINE)]
 
 
-def test_the_made_up_example_is_accepted_by_the_phase(client, phase, people, tmp_path):
+def test_the_simulated_example_is_accepted_by_the_phase(client, phase, people, tmp_path):
     folder = unpacked(kit_of(client, phase, people.owner), phase, tmp_path)
     manifest = Manifest.from_json((folder / "manifest.json").read_bytes())
     assert manifest == phase.manifest

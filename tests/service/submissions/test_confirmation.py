@@ -23,7 +23,7 @@ from leaderboard.service.mail import send_due_mail
 from leaderboard.tasks import build_due_boards
 from submissions.entry_states import Reader, Reason, Why
 from submissions.errors import Refused
-from submissions.formats.fit import Box
+from submissions.formats.box_alignment import Box
 from submissions.formats.inputs import read_table, write_table
 from submissions.formats.wireframe.wireframe_files import Wireframe, write_obj
 from submissions.manifest import Input

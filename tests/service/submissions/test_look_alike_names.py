@@ -83,7 +83,7 @@ class TestTeams:
         copy = UserFactory(username=COPY, email="copy@example.org")
         join(copy, TeamFactory(challenge=challenge, name="Valley of none"))
         copy.memberships.all().delete()
-        assert Team.found(challenge, copy).name == f"{COPY} 2"
+        assert Team.create(challenge, copy).name == f"{COPY} 2"
 
     def test_a_look_alike_of_their_own_name_may_be_changed(self, challenge, phase, people):
         people.team.name = "Сrest"

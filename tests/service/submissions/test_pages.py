@@ -10,8 +10,8 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from submissions.format_time import in_words
 from submissions.models import Challenge, ChallengeFile, Participation, Phase, Team
-from submissions.moments import in_words
 from submissions.storage import stored_files
 from tests.support.factories import PhaseFactory, UserFactory
 

@@ -99,7 +99,7 @@ def test_the_same_name_is_free_in_another_challenge(challenge):
     from tests.support.factories import ChallengeFactory
 
     TeamFactory(challenge=ChallengeFactory(), name="Ridge")
-    assert Team.found(challenge, participant(challenge, "ada"), " Ridge  lab ").name == "Ridge lab"
+    assert Team.create(challenge, participant(challenge, "ada"), " Ridge  lab ").name == "Ridge lab"
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 81, "a\u202eb", "a\x00b", "\u200b", "ri\u200ddge"])
@@ -128,7 +128,7 @@ def test_a_new_name_reaches_the_boards_the_team_is_on(phase):
 
 def test_rules_come_before_a_team(challenge):
     team, stranger = TeamFactory(challenge=challenge), UserFactory()
-    for act in (lambda: team.admit(stranger), lambda: Team.found(challenge, stranger)):
+    for act in (lambda: team.admit(stranger), lambda: Team.create(challenge, stranger)):
         with refused("rules"):
             act()
 
@@ -154,7 +154,7 @@ def test_who_is_alone_with_entries_brings_them_along_and_founds_no_team_without_
     alone = Team.of_one(phase.challenge, ada)
     one = entry(phase, alone, status=status, received_at=None if status == "uploading" else timezone.now())
     with refused("has_entries"):
-        Team.found(phase.challenge, ada, "Fresh quota")
+        Team.create(phase.challenge, ada, "Fresh quota")
     with refused("has_entries"):
         alone.leave(ada)
     assert Team.of(phase.challenge, ada) == alone
@@ -281,7 +281,7 @@ def test_the_entries_stay_with_the_team_somebody_leaves(phase, people):
 
 def test_who_leaves_can_found_a_team_of_their_own(challenge, people):
     people.team.leave(people.mate)
-    assert Team.found(challenge, people.mate, "Eaves").is_leader(people.mate)
+    assert Team.create(challenge, people.mate, "Eaves").is_leader(people.mate)
 
 
 def test_the_empty_team_goes_with_its_last_member(challenge):
@@ -325,10 +325,10 @@ def test_a_new_team_does_not_bring_new_invitations_to_send(client, challenge, mo
     user = participant(challenge, "busy")
     client.force_login(user)
     for n in range(2):
-        Team.found(challenge, user, f"another {n}")
+        Team.create(challenge, user, f"another {n}")
         client.post(f"/challenges/{challenge.slug}/team/invite/", {"email": f"{n}@example.org"})
         assert TeamInvite.objects.get().email == f"{n}@example.org"
-    Team.found(challenge, user, "a third")
+    Team.create(challenge, user, "a third")
     client.post(f"/challenges/{challenge.slug}/team/invite/", {"email": "2@example.org"})
     assert not TeamInvite.objects.exists()
     response = client.post(f"/api/v1/challenges/{challenge.slug}/team/invites", {"email": "2@example.org"}, "application/json")
@@ -503,7 +503,7 @@ def test_who_leaves_starts_with_the_tries_that_the_team_has_used(limited, people
     assert (limited.quota(alone).left_total, limited.quota(people.team).left_total) == (3, 2)
     with refused("has_entries"):
         alone.leave(people.mate)
-    again = Team.found(limited.challenge, people.mate, "Eaves")
+    again = Team.create(limited.challenge, people.mate, "Eaves")
     assert limited.quota(again).left_total == 3
 
 

@@ -46,18 +46,22 @@ def board_of(a: list[float | None], b: list[float | None] | None = None, groups=
         rows.append(row | {"paper": "", "code": ""} | given_)
     ranks = {k: getattr(first, k) for k in ("value", "rank", "rank_low", "rank_high", "group", "order", "higher_is_better")}
     ranks |= {"rule": "primary", "metrics": ["a"], "explanation": [""] * len(a), "problem": ""} | (overall or {})
-    return Board.read(
+    return Board.model_validate(
         {
-            "format": 1,
+            "format": 2,
+            "uncertainty": 1,
             "audience": "public",
             "batch": 1,
-            "challenge": {"slug": "c", "title": "C", "made_up": True},
+            "challenge": {"slug": "c", "title": "C", "simulated": True},
             "reference": 1,
             "phase": {"slug": "p", "title": "P", "entries": "best", "rule": "primary"},
             "frozen_at": None,
             "n_teams": len(a),
             "n_entries": len(a),
             "n_items": 4,
+            "resampled": "item",
+            "n_resampled": 4,
+            "inner": "",
             "entries": rows,
             "metrics": [first, column_of("b", b or a, higher=False)],
             "overall": ranks,
@@ -66,16 +70,16 @@ def board_of(a: list[float | None], b: list[float | None] | None = None, groups=
 
 
 def judged(board: Board, value: list[float | None], half: float = 0.05, **changes) -> Board:
-    """The board with what 9 people prefer in 120 judgements, each share within `half`; `changes` are of `HumanAgreement`."""
+    """The board with what 9 people prefer in 120 answers, each share within `half`; `changes` are of `HumanAgreement`."""
     known = [n for n, share in enumerate(value) if share is not None]
     found = {
-        "study": {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "made_up": False},
+        "study": {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "simulated": False},
         "kind": "pairs",
         "of": "votes",
         "criterion": "",
         "raters": 9,
         "groups": [],
-        "judgements": 120,
+        "answers": 120,
         "questions": 120,
         "people": 4,
         "at": "2026-03-01T12:00:00+00:00",

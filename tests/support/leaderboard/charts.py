@@ -8,7 +8,7 @@ import numpy as np
 
 from leaderboard.charts import boards, judges, ranking_variants, studies
 from leaderboard.records.chart import Chart
-from leaderboard.stats.adequacy import Curve
+from leaderboard.stats.subsample_stability import Curve
 from leaderboard.stats.uncertainty import paired
 
 HSS = boards.Metric("HSS", True)

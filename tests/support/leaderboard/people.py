@@ -5,7 +5,7 @@ from __future__ import annotations
 from leaderboard.records.board import Board, ColumnAgreement, HumanAgreement
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Ceiling, Standing
-from leaderboard.stats.crossed import Figure
+from leaderboard.stats.two_way_intervals import Figure
 from tests.support.leaderboard.boards import board_of
 
 
@@ -28,13 +28,13 @@ def column(slug: str, decided: Agreement, **more) -> ColumnAgreement:
 
 def found(**changes) -> HumanAgreement:
     base = {
-        "study": {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "made_up": False},
+        "study": {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "simulated": False},
         "kind": "pairs",
         "of": "votes",
         "criterion": "",
         "raters": 11,
         "groups": [],
-        "judgements": 1200,
+        "answers": 1200,
         "questions": 1234,
         "at": "2026-11-21T12:00:00+00:00",
         "note": "",
@@ -63,13 +63,13 @@ def earlier(**changes):
     order = {"srocc": 0.5, "srocc_ci": [0.1, 0.9], "plcc": 0.4, "krocc": 0.3, "plcc_ci": None, "krocc_ci": None, "n": 9}
     by = {"": {"value": 0.82, "low": 0.8, "high": 0.84, "n": 900}}
     return {
-        "study": {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "made_up": False},
+        "study": {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "simulated": False},
         "kind": "pairs",
         "of": "votes",
         "criterion": "",
         "raters": 11,
         "groups": [],
-        "judgements": 1200,
+        "answers": 1200,
         "questions": 1234,
         "at": "2026-11-21T12:00:00+00:00",
         "between": {"value": 0.85},

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from evaluation.models import PictureRun, Process, Reference, Score, Trial
+from evaluation.models import AcceptanceTest, PictureRun, Process, Reference, Score
 from evaluation.networks.gate.design import VERSION, SceneVerdict
 from leaderboard.boards.scorecard import current_evaluation
 from leaderboard.models import MetricChallenge, Snapshot, Study
@@ -39,7 +39,7 @@ from tests.support.factories import (
     received,
 )
 from tests.support.leaderboard import scores
-from tests.support.leaderboard.stats.ballots import made_up
+from tests.support.leaderboard.stats.ballots import simulated_votes
 from tests.support.leaderboard.studies.live import making
 from tests.support.people import People
 
@@ -80,13 +80,13 @@ def set_scene(phase: Phase, people: People, drain: Callable[[], object]) -> dict
     entries["uploading"] = uploads.start(people.owner, phase, file_name="e.zip", size=9, sha256="0" * 64, method_name="method-uploading")
     build_due_boards()
     _judge(phases)
-    trials = {
-        "trial": _trial(entries["render_e"].phase),
-        "trial_open": _trial(entries["render_open"].phase),
-        "trial_private": _trial(phases["pp"]),
-        "trial_masked": _trial(phases["masked"]),
+    acceptance_tests = {
+        "acceptance_test": _acceptance_test(entries["render_e"].phase),
+        "acceptance_test_open": _acceptance_test(entries["render_open"].phase),
+        "acceptance_test_private": _acceptance_test(phases["pp"]),
+        "acceptance_test_masked": _acceptance_test(phases["masked"]),
     }
-    names = _names(phases, private, draft, entries, people, insiders) | trials
+    names = _names(phases, private, draft, entries, people, insiders) | acceptance_tests
     return names | _rating(phase, people, [entries[name] for name in ("e", "e2", "e3")])
 
 
@@ -185,32 +185,32 @@ def _render_entries(people: People) -> dict[str, Submission]:
     return found
 
 
-def _trial(phase: Phase) -> int:
-    """A trial of a column that the phase might have, with a picture of its reference."""
-    trial = Trial.objects.create(
+def _acceptance_test(phase: Phase) -> int:
+    """An acceptance test of a column that the phase might have, with a picture of its reference."""
+    acceptance_test = AcceptanceTest.objects.create(
         reference=Reference.objects.filter(phase=phase).latest("version"),
         key="puzzlesim_pieces",
         params={"features": "dictionary"},
         fingerprint="0" * 64,
         version=VERSION,
-        state=Trial.State.DONE,
+        state=AcceptanceTest.State.DONE,
         judged_at=timezone.now(),
     )
-    scene = trial.scene_names[0]
-    trial.scenes, trial.pictures = (
+    scene = acceptance_test.scene_names[0]
+    acceptance_test.scenes, acceptance_test.pictures = (
         [SceneVerdict(scene, False, 1, means=(("clean", 0.5),), reason="Few.").to_dict()],
         {scene: [["clean", 2, 2]]},
     )
-    trial.save(update_fields=["scenes", "pictures"])
-    stored_files.store().save_bytes(trial.picture_key(scene, "clean"), b"a picture of the reference")
-    return trial.pk
+    acceptance_test.save(update_fields=["scenes", "pictures"])
+    stored_files.store().save_bytes(acceptance_test.picture_key(scene, "clean"), b"a picture of the reference")
+    return acceptance_test.pk
 
 
 def _judge(phases: dict[str, Phase]) -> None:
     """A study that all may see in each of three phases, and one for organizers only."""
     for name, slug in (("p", "open"), ("p", "inner"), ("masked", "open"), ("pp", "open")):
         about = {"title": f"study-{slug}", "question": "Which is closer?", "is_public": slug == "open"}
-        Study.import_votes(phases[name], None, made_up(2, 1, 3), slug=slug, **about)
+        Study.import_votes(phases[name], None, simulated_votes(2, 1, 3), slug=slug, **about)
     while analyse_due():
         pass
 

@@ -52,17 +52,18 @@ GET    /-/health                                    yyyyyyyy
 GET    /-/ready                                     yyyyyyyy
 GET    /-/metrics                                   yyyyyyyy
 
-GET    /trials/{trial}/                             yyyyyyyy
-GET    /trials/{trial_open}/                        yyyyyyyy
-GET    /trials/{trial_masked}/                      yyyyyyyy
-GET    /trials/{trial_private}/                     xxxxxyxy
-GET    /trials/999999/                              xxxxxxxx
-GET    /trials/{trial}/pictures/0/clean.webp        nnnnnyny
-GET    /trials/{trial_open}/pictures/0/clean.webp   yyyyyyyy
-GET    /trials/{trial_masked}/pictures/0/clean.webp nnnnnyny
-GET    /trials/{trial_private}/pictures/0/clean.webp xxxxxyxy
-GET    /trials/{trial_open}/pictures/0/nothing.webp xxxxxxxx
-GET    /trials/{trial_open}/pictures/7/clean.webp   xxxxxxxx
+GET    /trials/1/                                                                yyyyyyyy
+GET    /acceptance-tests/{acceptance_test}/                                      yyyyyyyy
+GET    /acceptance-tests/{acceptance_test_open}/                                 yyyyyyyy
+GET    /acceptance-tests/{acceptance_test_masked}/                               yyyyyyyy
+GET    /acceptance-tests/{acceptance_test_private}/                              xxxxxyxy
+GET    /acceptance-tests/999999/                                                 xxxxxxxx
+GET    /acceptance-tests/{acceptance_test}/pictures/0/clean.webp                 nnnnnyny
+GET    /acceptance-tests/{acceptance_test_open}/pictures/0/clean.webp            yyyyyyyy
+GET    /acceptance-tests/{acceptance_test_masked}/pictures/0/clean.webp          nnnnnyny
+GET    /acceptance-tests/{acceptance_test_private}/pictures/0/clean.webp         xxxxxyxy
+GET    /acceptance-tests/{acceptance_test_open}/pictures/0/nothing.webp          xxxxxxxx
+GET    /acceptance-tests/{acceptance_test_open}/pictures/7/clean.webp            xxxxxxxx
 
 GET    /challenges/{c}/                             yyyyyyyy
 GET    /challenges/{private}/                       xxxxxyxy
@@ -180,6 +181,8 @@ GET    /challenges/{draft}/{dp}/                    xxxxxyxy
 GET    /challenges/{c}/nothing/                     xxxxxxxx
 GET    /challenges/{c}/{p}/snapshots/{digest}/      yyyyyyyy
 GET    /challenges/{c}/{p}/snapshots/{inner}/       xxxxxyxy
+GET    /challenges/{c}/{p}/snapshots/{digest}/content.json yyyyyyyy
+GET    /challenges/{c}/{p}/snapshots/{inner}/content.json xxxxxyxy
 GET    /challenges/{c}/{masked}/snapshots/{digest}/ yyyyyxyx
 GET    /challenges/{c}/{p}/snapshots/{digest}.csv   yyyyyyyy
 GET    /challenges/{c}/{p}/snapshots/{inner}.json   xxxxxyxy

@@ -64,7 +64,7 @@ def _train(options: argparse.Namespace) -> None:
 
     from evaluation.metrics.mesh.locase.training import Training
     from evaluation.networks import weights
-    from evaluation.training.phased import require
+    from evaluation.training.run_sequence import require
 
     torch.set_num_threads(options.threads)
     device = require(options.device)
@@ -117,9 +117,9 @@ def _read(path: Path) -> Mesh:
 def _describe(options: argparse.Namespace, plan: Plan, subjects: Sequence[Subject], results: dict[str, Any], base: Any) -> None:
     """Name the weights, measure the acceptance figures and write the model card."""
     from evaluation.metrics.mesh.locase.acceptance import COUNT, figures, procedural_cases
+    from evaluation.metrics.mesh.locase.acceptance_criteria import references, sentences, trials
     from evaluation.metrics.mesh.locase.model_card import card, markdown
     from evaluation.metrics.mesh.locase.scoring import ready
-    from evaluation.metrics.mesh.locase.wanted import references, sentences, trials
 
     name = options.name or f"stage{options.stage}"
     weights = (options.out / "weights.safetensors").read_bytes()

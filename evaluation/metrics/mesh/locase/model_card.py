@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from evaluation.metrics.mesh.locase.acceptance import Figure
+from evaluation.metrics.mesh.locase.acceptance_criteria import Sentence
 from evaluation.metrics.mesh.locase.training import Plan
-from evaluation.metrics.mesh.locase.wanted import Sentence
 
 PUBLISHED = {"plcc": 0.728, "srocc": 0.757, "krocc": 0.614}  # of the paper, on human scores: a different test
 NO_HUMAN = (

@@ -89,7 +89,7 @@ class Procedural(Sequence[Subject]):
         return self._folder / f"{number:05}.npz"
 
 
-def made_up(number: int, seed: int, kinds: Sequence[str] = KINDS) -> Subject:
+def simulated(number: int, seed: int, kinds: Sequence[str] = KINDS) -> Subject:
     """One subject: an object of one of the kinds, its damage and two unrelated meshes."""
     rng = generator(f"locase object:{seed}:{number}")
     kind = kinds[number % len(kinds)]
@@ -170,7 +170,7 @@ def keep(file: Path, made: Subject) -> None:
 
 
 def _make(file: Path, number: int, seed: int) -> None:
-    keep(file, made_up(number, seed))
+    keep(file, simulated(number, seed))
 
 
 def _end_with_parent() -> None:

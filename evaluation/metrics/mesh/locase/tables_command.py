@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
 def _leave_one_out(options: argparse.Namespace) -> None:
     import torch
 
-    from evaluation.metrics.mesh.locase.procedural import made_up
+    from evaluation.metrics.mesh.locase.procedural import simulated
     from evaluation.metrics.mesh.locase.training import Plan, Training
     from evaluation.synthetic.meshes import KINDS
 
@@ -65,7 +65,7 @@ def _leave_one_out(options: argparse.Namespace) -> None:
     with bar("objects", count) as each:
         subjects = []
         for number in range(count):
-            subjects.append(made_up(number, options.seed, KINDS))
+            subjects.append(simulated(number, options.seed, KINDS))
             each.update()
     training = Training(subjects, plan, options.out, judging=judging)
     with bar("train", training.total, training.done) as steps:

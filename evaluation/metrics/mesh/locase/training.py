@@ -21,7 +21,7 @@ from evaluation.metrics.mesh.locase.network import LoCaSE, pooled
 from evaluation.metrics.mesh.locase.scoring import compared, encoded
 from evaluation.synthetic.distortions import generator
 from evaluation.training.checkpoint import schedule, write
-from evaluation.training.phased import Phased
+from evaluation.training.run_sequence import Phased
 
 STRENGTH = 0.1  # of the regularisation of soft ranks, on z-scored predictions
 _FLAT = 1e-8

@@ -269,7 +269,7 @@ _PIECES = MetricSpec(
     formula=f"(mean over cells p of √u(p))², with other features than lite0 the mean of u(p); {_U}",
     version=3,
     earlier=(Earlier(2, _as_measured, CORRECTED),),
-    trial=scorer,
+    acceptance_scorer=scorer,
 )
 
 SPECS = (

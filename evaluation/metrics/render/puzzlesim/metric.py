@@ -214,7 +214,7 @@ SPECS = (
         needs=("clean views",),
         weights="backbone",
         tolerance=_TOLERANCE,
-        trial=scorer,
+        acceptance_scorer=scorer,
     ),
     MetricSpec(
         key="puzzlesim@mask",

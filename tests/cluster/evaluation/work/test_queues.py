@@ -9,7 +9,7 @@ from celery import current_app
 from kombu import Connection, Consumer
 
 from evaluation.celery import BESIDE
-from submissions import wake
+from submissions import worker_notify
 from tests import environment
 from tests.conftest import need
 from tests.support.processes import forget_nudges
@@ -44,9 +44,9 @@ def taken(connection: Connection, names: tuple[str, ...], most: int) -> list[str
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["boards", "mail", "studies", "judges"])
 def test_others_wait_for_a_turn_of_many_entries(broker, name):
-    wake.send("work", times=20)
-    wake.send(name)
-    assert wake.TASKS[name][0] in taken(broker, ("cpu", *BESIDE), 2)
+    worker_notify.send("work", times=20)
+    worker_notify.send(name)
+    assert worker_notify.TASKS[name][0] in taken(broker, ("cpu", *BESIDE), 2)
 
 
 def waiting(connection: Connection, queue: str) -> int:
@@ -55,20 +55,20 @@ def waiting(connection: Connection, queue: str) -> int:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", wake.TASKS)
+@pytest.mark.parametrize("name", worker_notify.TASKS)
 def test_no_queue_fills_with_nudges_that_nobody_reads(broker, name):
-    queue = wake.TASKS[name][1]
+    queue = worker_notify.TASKS[name][1]
     for _ in range(20):
-        assert wake.send(name, times=4)
-    assert waiting(broker, queue) == wake.MOST_WAITING
+        assert worker_notify.send(name, times=4)
+    assert waiting(broker, queue) == worker_notify.MOST_WAITING
     taken(broker, (queue,), 8)
-    assert wake.send(name, times=4)
-    assert waiting(broker, queue) == wake.MOST_WAITING - 4
+    assert worker_notify.send(name, times=4)
+    assert waiting(broker, queue) == worker_notify.MOST_WAITING - 4
 
 
 @pytest.mark.django_db
 def test_a_nudge_does_not_run_out_by_the_clocks_of_two_machines(broker):
-    wake.send("work")
+    worker_notify.send("work")
     with broker.SimpleQueue("cpu") as queue:
         message = queue.get(timeout=10)
         assert message.headers["expires"] is None

@@ -236,7 +236,7 @@ def test_an_invitation_withdrawn_before_it_went_out_stays(people):
 
 def test_the_task_is_the_one_the_nudge_names():
     from evaluation.celery import app
-    from submissions.wake import TASKS
+    from submissions.worker_notify import TASKS
 
     app.loader.import_default_modules()
     assert TASKS["mail"][0] in app.tasks

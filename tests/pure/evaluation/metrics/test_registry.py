@@ -140,7 +140,7 @@ def test_every_spec_says_what_pages_need(spec):
     assert all(param.doc for param in spec.params)
     if spec.family != "render":
         assert (spec.level, spec.needs) == ("item", ("reference",)) and spec.weights in (None, spec.key, "lite0")
-    assert spec.trial is None or spec.trial.__doc__
+    assert spec.acceptance_scorer is None or spec.acceptance_scorer.__doc__
     assert (spec.level == "item") == (spec.finish is None) and (spec.finish is None or spec.finish.__doc__)
     assert {name for _, name in spec.networks} == {param.name for param in spec.params} & {"weights", "detector", "features"}
 

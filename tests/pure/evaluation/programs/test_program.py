@@ -13,8 +13,8 @@ from PIL import Image
 from evaluation.metrics import registry, runner
 from evaluation.metrics.result import Status
 from evaluation.metrics.runner import MetricRequest
-from evaluation.programs import arrival, results, sandbox
 from evaluation.programs import files as program_files
+from evaluation.programs import program_checks, results, sandbox
 from evaluation.programs.program import Budget, Program, Sample, load
 from evaluation.programs.results import Cause
 from evaluation.synthetic.houses import houses
@@ -365,9 +365,9 @@ def test_without_a_card_a_program_that_asks_for_one_is_refused(tmp_path, monkeyp
 
 
 def test_a_metric_that_is_constant_is_told_when_it_arrives(tmp_path):
-    rows = arrival.samples_of("wireframe", None)
+    rows = program_checks.samples_of("wireframe", None)
     with load(written(tmp_path / "constant", "def score(prediction, reference, params):\n    return 0.5\n"), boxed=False) as program:
-        found = arrival.first_run(program, rows, {})
+        found = program_checks.first_run(program, rows, {})
     assert found.passed and found.warning.startswith("Every value is 0.5: no item differs from another, and none from its damaged copy.")
     with load(written(tmp_path / "lengths", LENGTHS), boxed=False) as program:
-        assert arrival.first_run(program, rows, {}).warning == ""
+        assert program_checks.first_run(program, rows, {}).warning == ""

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from evaluation.metrics.result import Status
-from evaluation.programs import arrival, guest
+from evaluation.programs import guest, program_checks
 from evaluation.programs import program as program_module
 from evaluation.programs.cgroup import Cgroup
 from evaluation.programs.program import Sample, encoded, load, longest_slice
@@ -394,9 +394,9 @@ def test_processor_time_is_that_of_all_processes_together(tmp_path, monkeypatch,
 
 
 class TestArrival:
-    def checked(self, folder: Path, code: str, **fields: object) -> arrival.Check:
+    def checked(self, folder: Path, code: str, **fields: object) -> program_checks.Check:
         program = load(written(folder, code, **fields))
-        return arrival.determinism(program.again, arrival.samples_of("wireframe", None), {"seed": 0})
+        return program_checks.determinism(program.again, program_checks.samples_of("wireframe", None), {"seed": 0})
 
     def test_more_calls_are_made_than_any_slice_has(self, tmp_path):
         counted = []
@@ -410,7 +410,7 @@ class TestArrival:
                 return super().score_all(samples, params, progress)
 
         again = lambda: Counting(program.document, program.folder)  # noqa: E731
-        check = arrival.determinism(again, arrival.samples_of("wireframe", None), {})
+        check = program_checks.determinism(again, program_checks.samples_of("wireframe", None), {})
         assert check.passed
         first, *others = counted
         assert len(first) > longest

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from evaluation.metrics.result import MetricResult
-from evaluation.programs import arrival
+from evaluation.programs import program_checks
 from evaluation.programs.program import Budget, Sample, longest_slice
 from evaluation.programs.slices import Paused, Slice, SlicedProgram, from_json, to_json
 
@@ -130,13 +130,13 @@ def test_a_command_is_given_more_items_while_there_is_time():
 
 def test_a_check_finds_the_same_in_slices_of_one_call_with_copies_of_the_program():
     takes = {"a": 0.5, "b": 0.5}
-    rows = [(against, one) for against in (arrival.SAME, arrival.DAMAGED) for one in samples(takes)]
+    rows = [(against, one) for against in (program_checks.SAME, program_checks.DAMAGED) for one in samples(takes)]
     kept: list = []
     for number in itertools.count():
         clock = Clock()
         program = SlicedProgram(Timed(clock, takes), Slice(0.0, clock), kept)
         try:
-            whole = arrival.determinism(program.again, rows, {})
+            whole = program_checks.determinism(program.again, rows, {})
             break
         except Paused:
             assert len(kept) == number + 1

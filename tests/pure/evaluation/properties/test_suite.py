@@ -64,7 +64,7 @@ def test_precision_recall_and_f1_must_grow_and_the_rest_must_not_fall():
 
 
 def test_reading_a_table_loads_nothing_heavy():
-    code = "import sys, evaluation.properties.shipped as s; s.tables('x'); s.published('hss'); print('scipy.spatial' in sys.modules)"
+    code = "import sys, evaluation.properties.bundled_tables as s; s.tables('x'); s.published('hss'); print('scipy.spatial' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
@@ -81,7 +81,7 @@ def test_a_table_counts_what_passes_at_nine_tenths_of_what_applies():
     assert (described["passed"], described["of"]) == (2, 3)
     assert described["tests"]["near_identity"] == {"rate": 0.89, "strict": 0.89, "weak": 0.89, "n": 10, "skipped": 0, "passes": False}
     assert described["tests"]["quasi_close"]["passes"] is None
-    assert described["dataset"] == {"key": "houses_8", "title": "8 procedural houses", "n": 8, "made_up": True}
+    assert described["dataset"] == {"key": "houses_8", "title": "8 procedural houses", "n": 8, "simulated": True}
     assert Table.from_dict(json.loads(json.dumps(described))) == table
 
 

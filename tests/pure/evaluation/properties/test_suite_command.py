@@ -60,7 +60,7 @@ def test_ones_own_wireframes_are_named_after_their_folder_and_small_ones_are_cou
     kept = tmp_path / "tables"
     code, out, _ = run("--metric", "edge_f1", "--wireframes", folder, "--tables", kept, "--json", "--jobs", 2)
     (row,) = json.loads(out)
-    assert code == 0 and row["dataset"] == {"key": "my_roofs_3", "title": "My roofs", "n": 3, "made_up": False}
+    assert code == 0 and row["dataset"] == {"key": "my_roofs_3", "title": "My roofs", "n": 3, "simulated": False}
     assert (row["tests"]["mono_delete_edges"]["n"], row["tests"]["mono_delete_edges"]["skipped"]) == (1, 2)
     assert {"slug": "edge_f1", **json.loads((kept / "edge_f1.my_roofs_3.json").read_text())} == row
     code, out, _ = run("--metric", "edge_f1", "--wireframes", folder, "--title", "Three")

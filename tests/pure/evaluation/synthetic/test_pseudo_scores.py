@@ -1,4 +1,4 @@
-"""Made-up scores: 5 for the reference itself, falling with level and effect."""
+"""Simulated scores: 5 for the reference itself, falling with level and effect."""
 
 import pytest
 

@@ -16,7 +16,7 @@ from evaluation.metrics.wireframe.pair import Pair
 from evaluation.networks import weights
 from evaluation.properties.corruptions import KINDS, LEVELS, corrupt
 from evaluation.synthetic.houses import houses
-from evaluation.training import phased
+from evaluation.training import run_sequence
 from evaluation.training.errors import DataError, TrainingError
 from evaluation.training.preference import material, training
 from evaluation.training.preference.material import Seen, seen, study
@@ -206,7 +206,7 @@ def exported(tmp_path_factory):
             (folder / where / name).write_bytes(data)
     labels = [*entries, "from elsewhere"]
     said = [{"label": label, "folder": f"entries/{n:03}" if n <= 5 else ""} for n, label in enumerate(labels, start=1)]
-    (folder / "study.json").write_text(json.dumps({"family": "wireframe", "made_up": True, "title": "Two houses", "entries": said}))
+    (folder / "study.json").write_text(json.dumps({"family": "wireframe", "simulated": True, "title": "Two houses", "entries": said}))
     rows = [("ann", h, a, b, "right") for h in references for n, b in enumerate(labels) for a in labels[:n]]
     write_votes(folder / "votes.csv", rows)
     return folder
@@ -221,7 +221,7 @@ def test_a_folder_is_seen_view_by_view_and_kept(exported, tmp_path, monkeypatch)
     decisions = read(about.votes)
     found = seen(about, decisions, small, tmp_path)
     assert found.features.shape == (2, 6, 4480) and found.known.tolist() == [[True, True, False, True, True, True]] * 2
-    assert len(calls) == 10 and not found.features[:, 2].any() and about.made_up
+    assert len(calls) == 10 and not found.features[:, 2].any() and about.simulated
     lazy = decisions.methods.index("lazy")
     assert not np.array_equal(*found.features[:, lazy]), "one house as it is, the other left out"
     again = seen(about, decisions, small, tmp_path)
@@ -240,7 +240,7 @@ def test_the_command_trains_weights_that_the_metric_then_uses(exported, tmp_path
     data = (out / "mine.safetensors").read_bytes()
     assert (
         card["sha256"] == hashlib.sha256(data).hexdigest()
-        and card["made_up"]
+        and card["simulated"]
         and "raters of the study they were trained on are made up" in card["statement"]
     )
     assert card["data"]["decisions"] == 20 and card["data"]["title"] == "Two houses" and card["features"]["name"] == random_weights.STAND_IN
@@ -268,7 +268,7 @@ def test_it_trains_on_the_device_that_is_asked_for(exported, tmp_path, monkeypat
         raise TrainingError(f"on {device}")
 
     random_weights.learned_shelf(monkeypatch, tmp_path / "shelf")
-    monkeypatch.setattr(phased, "require", lambda name: name)
+    monkeypatch.setattr(run_sequence, "require", lambda name: name)
     monkeypatch.setattr(training, "Training", made)
     assert main(["train", "wireframe-preference", "--votes", str(exported), "--out", str(tmp_path / "out"), *options]) == 2
     assert capsys.readouterr().err.splitlines()[-1] == f"on {device}"

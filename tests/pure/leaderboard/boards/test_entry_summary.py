@@ -6,7 +6,7 @@ import pytest
 
 from leaderboard.boards.entry_summary import above, entry_summary, from_first, strips, tied_with
 from leaderboard.boards.unranked import unranked
-from leaderboard.records.board import WAITING, Board, ColumnTrial, HumanAgreement, Rule
+from leaderboard.records.board import WAITING, Board, ColumnAcceptanceTest, HumanAgreement, Rule
 from leaderboard.records.entry_summary import Extremes, FromFirst, NoRank, OwnRank, Unranked
 from tests.support.leaderboard.boards import board_of, column_of
 from tests.support.leaderboard.reasons import few_raters
@@ -29,13 +29,13 @@ def judged(board: Board, **changes) -> Board:
     over = [None if p is None else {"value": (0.8, 0.7, 0.9), "p_holm": p} for p in (0.01, None, 0.4, 0.001)]
     people = {
         "people": 4,
-        "study": {"id": 7, "slug": "s", "title": "S", "question": "", "source": "", "made_up": False},
+        "study": {"id": 7, "slug": "s", "title": "S", "question": "", "source": "", "simulated": False},
         "kind": "pairs",
         "of": "votes",
         "criterion": "closer",
         "raters": 12,
         "groups": [],
-        "judgements": 2880,
+        "answers": 2880,
         "questions": 480,
         "at": "2026-05-01T00:00:00Z",
         "note": "",
@@ -51,7 +51,7 @@ def judged(board: Board, **changes) -> Board:
         "over": over,
         "marks": {},
     }
-    return board.model_copy(update={"people": HumanAgreement.read(people | changes)})
+    return board.model_copy(update={"people": HumanAgreement.model_validate(people | changes)})
 
 
 class TestRank:
@@ -153,7 +153,7 @@ def test_a_board_without_an_order_and_a_metric_that_may_not_rank_are_reasons_too
     assert unranked(board, board.overall, 0) == Unranked(NoRank.NO_ORDER, note="no metric takes part")
     column = column_of("a", [None, 0.5])
     assert unranked(board, column, 0) == Unranked(NoRank.LACKS, titles=("A",)) and unranked(board, column, 1) is None
-    waiting = column.model_copy(update={"trial": ColumnTrial(state="waiting", sentence="It is not done.")})
+    waiting = column.model_copy(update={"acceptance_test": ColumnAcceptanceTest(state="waiting", sentence="It is not done.")})
     assert unranked(board, waiting, 0) == Unranked(NoRank.NOT_PASSED, note="It is not done.")
 
 

@@ -92,8 +92,8 @@ def test_a_teams_better_entry_is_the_reason_why_its_other_went():
 
 
 def test_what_people_gave_is_counted_by_its_own_kind():
-    few, more = (judged(NOW, [0.2, 0.8, 0.5, 0.4], judgements=n) for n in (120, 150))
-    some, most = (judged(NOW, [4.2, 3.1, 2.0, 1.5], kind="opinions", of="ratings", judgements=n) for n in (90, 60))
+    few, more = (judged(NOW, [0.2, 0.8, 0.5, 0.4], answers=n) for n in (120, 150))
+    some, most = (judged(NOW, [4.2, 3.1, 2.0, 1.5], kind="opinions", of="ratings", answers=n) for n in (90, 60))
     assert changes(NOW, few) == (PeopleChanged(0, 120, False, False),)
     assert changes(few, more) == (PeopleChanged(120, 150, False, False),) and changes(few, NOW)[0].now == 0
     assert changes(some, most) == (PeopleChanged(90, 60, True, False),)

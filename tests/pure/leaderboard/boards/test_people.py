@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
+from leaderboard.boards.board_summary import front
 from leaderboard.boards.entry_summary import entry_summary
-from leaderboard.boards.front import front
 from leaderboard.boards.people import People, of_board, spread
 from leaderboard.records.agreement import Line
 from leaderboard.records.board import Against, HumanAgreement
@@ -14,6 +16,8 @@ from tests.support.leaderboard.boards import board_of, column_of
 from tests.support.leaderboard.people import TWO, agreement, board, column, earlier, found
 from tests.support.leaderboard.reasons import few_raters
 
+FORMAT_2 = import_module("leaderboard.migrations.0042_format_2_of_rankings")
+
 
 def test_a_metric_worse_than_chance_and_one_below_human_level_are_two_states():
     assert Line("m", agreement(0.3, 0.2, 0.42), TWO).level is Standing.WORSE_THAN_CHANCE
@@ -21,12 +25,12 @@ def test_a_metric_worse_than_chance_and_one_below_human_level_are_two_states():
     assert People(found(), {}).line("other") is None
 
 
-def test_charts_are_of_all_and_of_each_group_with_guards_last():
+def test_charts_are_of_all_and_of_each_group_with_reference_points_last():
     groups = {"x": agreement(0.9, 0.8, 1.0), "y": agreement(0.6, 0.5, 0.7)}
     metrics = [
         column("a", agreement(0.8, 0.7, 0.9), groups=groups),
         column("b", agreement(0.7, 0.6, 0.8), groups=groups),
-        column("constant", agreement(0.5), guard=True),
+        column("constant", agreement(0.5), reference_point=True),
     ]
     charts = People(found(metrics=metrics, groups=["x", "y"]), {"a": "A", "b": "B"}).charts()
     assert [(chart.group, [line.title for line in chart.lines]) for chart in charts] == [
@@ -36,7 +40,7 @@ def test_charts_are_of_all_and_of_each_group_with_guards_last():
     ]
     assert charts[0].another == TWO and charts[1].another is None  # how well a metric could do with one group is not known
     early = agreement(0.8, raters=3).because(few_raters(3))
-    few = found(metrics=[column("a", early), column("constant", agreement(0.5), guard=True)], reason=few_raters(3))
+    few = found(metrics=[column("a", early), column("constant", agreement(0.5), reference_point=True)], reason=few_raters(3))
     assert People(few, {"a": "A"}).charts() == []
 
 
@@ -121,17 +125,17 @@ def test_what_is_withheld_leaves_no_trace():
     left = found(marks=marks, first=0, over=over, left_out=["eight", "nine"]).redacted([1], {8}, {"eight"})
     assert left.n == [40, 0] and left.over == [None, None] and left.left_out == ["nine"]
     assert found(first=1).redacted([1], {8}, {"eight"}).over == []
-    assert HumanAgreement.read(earlier()).redacted([1], {8}, set()).n == [0, 0]
+    assert HumanAgreement.model_validate(FORMAT_2.people(earlier())).redacted([1], {8}, set()).n == [0, 0]
     assert left.value == [0.75, None] and left.high == [0.8, None] and left.marks == {"hss": {"7": []}}
 
 
 def test_a_ranking_of_before_keeps_its_figures_and_names_their_rule():
-    said = of_board(board(people=HumanAgreement.read(earlier()), metrics=[column_of("hss", [0.9, 0.8])]))
+    said = of_board(board(people=HumanAgreement.model_validate(FORMAT_2.people(earlier())), metrics=[column_of("hss", [0.9, 0.8])]))
     head = people_wording.head(said.found, said.line("hss"))
     assert head.words == "82 / 100 answers" and head.title.startswith(people_wording.EARLIER)
     assert people_wording.earlier(said.found) == people_wording.EARLIER and said.charts() == [] and said.claim(board()) is None
     assert said.column(board()).value == [0.75, 0.25] and said.found.marks["hss"]["7"][0].preferred == "x"
-    assert people_wording.earlier(HumanAgreement.read(found().model_dump(mode="json"))) == ""
+    assert people_wording.earlier(HumanAgreement.model_validate(found().model_dump(mode="json"))) == ""
 
 
 def test_an_interval_that_goes_beyond_the_line_is_drawn_to_its_end():

@@ -13,9 +13,9 @@ from leaderboard.boards.people import with_people
 from leaderboard.boards.rows import BoardRows, Choice, bar, cell, meaning, position
 from leaderboard.records.board import Board, ColumnAgreement
 from leaderboard.stats.agreement import Agreement
-from leaderboard.stats.crossed import Figure
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.states import State
+from leaderboard.stats.two_way_intervals import Figure
 from tests.support.leaderboard.boards import board_of, column_of, judged
 from tests.support.leaderboard.reasons import few_entries, few_raters
 

@@ -53,14 +53,18 @@ def picture() -> bytes:
 FIGURES = (Figure("more than 99 of 100", "words " * 40), Figure("1,234,567", "judgements " * 20))
 STRIPS = tuple(Strip(name, "0.1234", "+.0039 -.0114", "11th", 50.0, 0.0, 100.0) for name in ("M" * 200, "a", "النموذج", "x" * 60, "b"))
 HOSTILE = {
-    "parted": Sheet(LONG, ((Words(LONG),), (Words(LONG, "accent"),)), chart=chart(8, LONG, LONG), figures=FIGURES, foot=LONG, made_up=True),
-    "site": Sheet(LONG, CLAIM, service="Why this is here. " * 12, chart=chart(8, LONG), figures=FIGURES, foot=LONG, made_up=True),
+    "parted": Sheet(
+        LONG, ((Words(LONG),), (Words(LONG, "accent"),)), chart=chart(8, LONG, LONG), figures=FIGURES, foot=LONG, simulated=True
+    ),
+    "site": Sheet(LONG, CLAIM, service="Why this is here. " * 12, chart=chart(8, LONG), figures=FIGURES, foot=LONG, simulated=True),
     "site without": Sheet("", (), service="Why this is here. " * 12, figures=(*FIGURES, *FIGURES)[:3]),
     "entry": Sheet(
         LONG, ((Words(LONG),),), ((Words(LONG, "accent"), Words(LONG)),), picture=picture(), strips=STRIPS, note=LONG, foot=LONG
     ),
-    "strips": Sheet("a", ((Words("word " * 40),),), ((Words("word " * 99),),), strips=STRIPS, note=LONG, made_up=True),
-    "rows": Sheet("", ((Words("a"),),), rows=tuple(Row(str(10**n), LONG, LONG) for n in range(3)), figures=FIGURES, note="n", made_up=True),
+    "strips": Sheet("a", ((Words("word " * 40),),), ((Words("word " * 99),),), strips=STRIPS, note=LONG, simulated=True),
+    "rows": Sheet(
+        "", ((Words("a"),),), rows=tuple(Row(str(10**n), LONG, LONG) for n in range(3)), figures=FIGURES, note="n", simulated=True
+    ),
     "rows alone": Sheet("", ((Words("a"),),), rows=(Row("1", LONG, LONG), Row("2", "网络", "b"), Row("3", "", "c"))),
     "words": Sheet("a", ((Words("\u202eword\u0000 " * 90),),), ((Words("W" * 400),),), foot="b"),
     "few": Sheet("a · b", CLAIM, chart=chart(3), figures=(Figure("", "mean opinion scores"),), foot="c"),
@@ -138,5 +142,5 @@ def test_a_name_is_cut_in_its_middle():
 
 def test_the_same_sheet_is_drawn_once():
     drawn.cache_clear()
-    assert drawn(Sheet("a", CLAIM)) == drawn(Sheet("a", CLAIM)) != drawn(Sheet("a", CLAIM, made_up=True))
+    assert drawn(Sheet("a", CLAIM)) == drawn(Sheet("a", CLAIM)) != drawn(Sheet("a", CLAIM, simulated=True))
     assert drawn.cache_info().misses == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.charts.studies import MAX_NAMES, Point, adequacy, agreement_map, scatter
-from leaderboard.stats.adequacy import Curve
+from leaderboard.stats.subsample_stability import Curve
 
 
 def curve(resource: str, enough: int | None) -> Curve:
@@ -15,8 +15,8 @@ def curve(resource: str, enough: int | None) -> Curve:
 @pytest.mark.parametrize(
     ("resource", "enough", "words"),
     [
-        ("comparisons", 2, "Judgements: the order stays with parts of 2 of 4 and more."),
-        ("comparisons", 4, "Judgements: with no part of the 4 the order is sure to stay."),
+        ("comparisons", 2, "Answers: the order stays with parts of 2 of 4 and more."),
+        ("comparisons", 4, "Answers: with no part of the 4 the order is sure to stay."),
         ("samples", None, "Houses: with no part of the 4 the order is sure to stay."),
         ("raters", 2, "People: with no part of the 4 the order is sure to stay."),  # fewer than five people bear no figure
     ],
@@ -32,10 +32,10 @@ def test_people_keep_the_order_from_the_smallest_number_that_bears_a_figure_on()
     assert adequacy(many).summary == "People: the order stays with parts of 5 of 9 and more."
 
 
-def test_where_all_entries_are_level_there_is_no_order_to_keep_and_no_lack_of_judgements():
+def test_where_all_entries_are_level_there_is_no_order_to_keep_and_no_lack_of_answers():
     nothing = [None] * 3
     level = Curve(resource="comparisons", sizes=[1, 30, 960], mean=nothing, low=nothing, high=nothing, enough=None)
-    assert adequacy(level).summary == "All stand level, so there is no order that a part of the judgements could keep."
+    assert adequacy(level).summary == "All stand level, so there is no order that a part of the answers could keep."
     one = Curve(resource="raters", sizes=[1], mean=[1.0], low=[1.0], high=[1.0], enough=None)
     assert adequacy(one).summary == "There are too few people to take parts of."
 

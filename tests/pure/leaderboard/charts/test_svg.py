@@ -17,7 +17,7 @@ from leaderboard import charts
 from leaderboard.charts import boards, studies
 from leaderboard.charts.svg import _DASHES, _SYMBOLS, _moments, _ticks, draw
 from leaderboard.records.chart import DASHES, SYMBOLS, Axis, Band, Bars, Box, Cells, Chart, Dot, Dots, Level, Line
-from leaderboard.stats.adequacy import Curve
+from leaderboard.stats.subsample_stability import Curve
 from tests.support.examples import examples
 from tests.support.leaderboard.charts import HSS, START
 from tests.support.leaderboard.charts import charts as charts_of

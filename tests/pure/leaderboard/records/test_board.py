@@ -4,38 +4,13 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from leaderboard.records.board import Board, BoardEntry, ColumnTrial, HumanAgreement, Pairs
+from leaderboard.records.board import Board, BoardEntry, ColumnAcceptanceTest, HumanAgreement, Pairs
 from leaderboard.records.study import HIDDEN_NAME
-from tests import ROOT
 from tests.support.leaderboard.boards import board_of, column_of
-
-KEPT = sorted(Path(ROOT, "tests/support/leaderboard/payloads").glob("*.json"))
-
-
-@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
-def test_a_ranking_kept_before_there_were_records_comes_back_byte_for_byte(path):
-    """But for what people say, where sentences were: of these there are reasons now, and the numbers are the same."""
-    data = path.read_bytes()
-    kept, found = json.loads(data), json.loads(Board.from_json(data).to_json())
-    assert Board.read(kept) == Board.from_json(data) and list(found) == list(kept)
-    if not kept["people"]:
-        assert Board.from_json(data).to_json() == data
-    same, stated = (one | {"people": None} for one in (kept, found))
-    assert json.dumps(same) == json.dumps(stated) and unsaid(found["people"]) == unsaid(kept["people"])
-
-
-def unsaid(found):
-    """Part of a ranking without its states, reasons and sentences."""
-    if isinstance(found, list):
-        return [unsaid(each) for each in found]
-    if not isinstance(found, dict):
-        return found
-    return {name: unsaid(each) for name, each in found.items() if name not in ("why", "reason", "state", "rough")}
 
 
 def test_every_number_is_read_to_its_last_bit():
@@ -46,8 +21,8 @@ def test_every_number_is_read_to_its_last_bit():
 
 
 def test_what_only_some_rankings_hold_is_written_where_they_do():
-    trial = ColumnTrial(state="passed", sentence="Passed.", trial=3, scenes=["attic"])
-    first = column_of("a", [0.5, 0.4], trial=trial, clean=[], weight=2, scale=[0, 1])
+    acceptance_test = ColumnAcceptanceTest(state="passed", sentence="Passed.", id=3, scenes=["attic"])
+    first = column_of("a", [0.5, 0.4], acceptance_test=acceptance_test, clean=[], weight=2, scale=[0, 1])
     card = {"weights": ["https://example.org/w", None], "parameters": [38_000_000, None], "run_seconds": [0.4, None]}
     board = board_of(
         [0.5, 0.4], waiting=[["b"], None], **card, received_at=["2026-03-01T12:00:00.250000+00:00", "2026-03-01T14:00:00+02:00"]
@@ -59,31 +34,15 @@ def test_what_only_some_rankings_hold_is_written_where_they_do():
     assert list(written["entries"][0]) == list(BoardEntry.keys) and list(written["entries"][1]) == list(BoardEntry.keys[:-4])
     assert [entry["received_at"] for entry in written["entries"]] == ["2026-03-01T12:00:00.250000+00:00", "2026-03-01T14:00:00+02:00"]
     assert written["frozen_at"] == "2026-03-02T00:00:00+00:00"
-    assert written["metrics"][0]["clean"] == [] and written["metrics"][0]["trial"] == trial.model_dump()
-    assert not written["metrics"][1].keys() & {"trial", "clean", "percent"}
+    assert written["metrics"][0]["clean"] == [] and written["metrics"][0]["acceptance_test"] == acceptance_test.model_dump()
+    assert not written["metrics"][1].keys() & {"acceptance_test", "clean", "percent"}
     assert (repr(written["metrics"][0]["weight"]), repr(written["metrics"][1]["weight"])) == ("2", "1.0"), "as the organizer wrote it"
-    assert Board.read(written) == board
+    assert Board.model_validate(written) == board
 
 
 @pytest.mark.parametrize("record", [BoardEntry, HumanAgreement])
 def test_every_field_of_a_record_that_is_written_in_an_order_of_its_own_is_in_that_order_once(record):
     assert sorted(record.keys) == sorted(set(record.model_fields) - {"why"})  # which is made where it is read
-
-
-class TestRankingsOfBefore:
-    def test_have_no_uncertainty_of_now_and_are_over_their_items(self):
-        written = json.loads(board_of([0.5]).to_json())
-        gone = ("uncertainty", "imported", "n_resampled", "inner", "resampled", "people")
-        kept = {name: value for name, value in written.items() if name not in gone}
-        kept["metrics"] = [
-            {k: v for k, v in m.items() if k not in ("bounds", "loose", "untested", "pairs", "leads")} for m in kept["metrics"]
-        ]
-        kept["overall"] = {name: value for name, value in kept["overall"].items() if name not in ("loose", "untested", "fixed")}
-        old = Board.read(kept)
-        assert (old.uncertainty, old.imported, old.people) == (1, None, None)
-        assert (old.n_resampled, old.resampled, old.inner) == (old.n_items, "item", "")
-        assert old.metrics[0].pair_p(0, 1) is None and old.metrics[0].bounds == (None, None) and old.redacted({1}).metrics[0].loose == []
-        assert Board.read(kept | {"resampled": "scene", "n_resampled": 2}).inner == "item"
 
 
 class TestRedacted:

@@ -1,4 +1,4 @@
-"""A metric against people's answers: the worked example, peers, and what must hold of every metric and every guard."""
+"""A metric against people's answers: the worked example, peers, and what must hold of every metric and every reference point."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_the_worked_example():
 
 
 @pytest.mark.parametrize("ties", [0.0, 0.3, 0.7])
-def test_guards_stand_at_chance_whatever_the_share_of_ties(ties):
+def test_reference_points_stand_at_chance_whatever_the_share_of_ties(ties):
     said, _ = simulated(5, ties=ties)
     shape = len(said.samples), len(said.entries)
     constant = agreement.decided(agreement.differences(said, agreement.constant(*shape)))

@@ -175,7 +175,7 @@ SCORES = [["sample", "method", "good:higher"], [SAMPLES[0], ENTRIES[0], "1"]]
         ),
         ([*SCORES, SCORES[1]], f"line 3: {ENTRIES[0]} on {SAMPLES[0]} stands in line 2 already; leave one of the two out."),
         ([["sample", "method", "m:higher", "m:lower"]], "has 2 columns of m; give each metric a name of its own."),
-        ([["sample", "method", "coin:higher"]], "calls a metric 'coin', as a guard is called"),
+        ([["sample", "method", "coin:higher"]], "calls a metric 'coin', as a reference point is called"),
         ([["sample", "method", "m:higher", "m:higher"]], "has the column m:higher twice; leave one of the two out."),
     ],
 )

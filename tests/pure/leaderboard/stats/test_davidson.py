@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy
 
-from leaderboard.stats import agreement, crossed, davidson
+from leaderboard.stats import agreement, davidson, two_way_intervals
 from leaderboard.stats.answers import Answers, answers
 from leaderboard.stats.votes import Vote, canonical
 from tests.pure.leaderboard.stats.test_agreement import made, simulated
@@ -209,7 +209,7 @@ def test_entries_that_stand_level_are_not_told_apart_where_all_answers_are_alike
     certain = agreement.certain_by_people(model.theta, model.between.total, model.between.df)
     assert certain[1, 2] == certain[2, 1] == 0.5 and certain[0, 1] == 0.0
     column = davidson.implied(model)
-    assert np.isnan(column.low).all() and column.reason == crossed.ALIKE and model.places() is None
+    assert np.isnan(column.low).all() and column.reason == two_way_intervals.ALIKE and model.places() is None
 
 
 def test_what_rounding_leaves_of_a_variance_is_none_and_gives_no_interval():
@@ -231,7 +231,7 @@ def test_entries_that_stand_level_have_one_place_whatever_rounding_leaves_of_the
         for left, right, turned in (("C", "A", (r + 3 * s) % 7 == 0), ("C", "B", (r + 3 * s) % 7 == 0), ("A", "B", (r + 3 * s) % 2 == 0)):
             rows.append(Vote(f"r{r}", left, right, "right" if turned else "left", f"s{s}"))
     model = davidson.fit(answers(canonical(rows)))
-    assert abs(model.theta[0] - model.theta[1]) <= crossed.NOTHING
+    assert abs(model.theta[0] - model.theta[1]) <= two_way_intervals.NOTHING
     found = model.places()
     assert (found.low.tolist(), found.high.tolist()) == ([2, 2, 1], [3, 3, 1])
 
@@ -246,7 +246,7 @@ def test_equal_entries_are_not_put_in_order():
     found = model.places()
     assert found.low.tolist() == [1, 1, 1] and found.high.tolist() == [3, 3, 3]
     p = model.tests.p
-    assert np.nanmin(crossed.holm(p[np.triu_indices(3, 1)])) > 0.05
+    assert np.nanmin(two_way_intervals.holm(p[np.triu_indices(3, 1)])) > 0.05
 
 
 def test_of_each_two_entries_the_share_and_its_interval_are_those_of_that_pair_alone():
@@ -259,7 +259,7 @@ def test_of_each_two_entries_the_share_and_its_interval_are_those_of_that_pair_a
         by_eta = (davidson.preference(eta + step, model.nu) - davidson.preference(eta - step, model.nu)) / (2 * step)
         by_nu = (davidson.preference(eta, model.nu * np.exp(step)) - davidson.preference(eta, model.nu * np.exp(-step))) / (2 * step)
         u = by_eta * (model.u[:, i] - model.u[:, j]) + by_nu * model.u[:, model.log_nu]
-        alone = crossed.figure(float(davidson.preference(eta, model.nu)), u, model.clusters, np.ones(len(said)))
+        alone = two_way_intervals.figure(float(davidson.preference(eta, model.nu)), u, model.clusters, np.ones(len(said)))
         assert (found.value[i, j], found.low[i, j], found.high[i, j]) == pytest.approx((alone.value, alone.low, alone.high), abs=1e-7)
         assert found.value[i, j] + found.value[j, i] == pytest.approx(1)
     assert np.isnan(np.diag(found.p)).all() and np.isnan(np.diag(found.low)).all()

@@ -71,7 +71,7 @@ def summary(rows: list[Vote], tables: dict[str, np.ndarray], names: dict[str, st
 
 
 def figures(found: dict[str, Any], first: dict[str, str]) -> dict[str, Any]:
-    """Figures of a summary on metrics, entries and duels, by name."""
+    """Figures of a summary on metrics, entries and comparisons, by name."""
     kept = {
         name: found[name] for name in ("answers", "decided_answers", "raters_counted", "samples_counted", "ceiling", "model", "fragile")
     }
@@ -89,7 +89,9 @@ def figures(found: dict[str, Any], first: dict[str, str]) -> dict[str, Any]:
     kept["scales"] = {
         first[row["method"]]: {name: row[name] for name in ("answers", "implied", "theta", "rank")} for row in found["scales"]
     }
-    kept["duels"] = {(first[one["first"]], first[one["second"]]): [*one["value"], one["p_holm"], one["answers"]] for one in found["duels"]}
+    kept["entry_pairs"] = {
+        (first[one["first"]], first[one["second"]]): [*one["value"], one["p_holm"], one["answers"]] for one in found["entry_pairs"]
+    }
     kept["consistency"] = {first[row["rater"]]: row["consistency"] for row in found["reliability"]["raters"]}
     return kept
 
@@ -170,7 +172,7 @@ def test_a_pair_asked_ten_times_as_often_moves_no_headline_beyond_its_interval()
 
 
 @pytest.mark.parametrize("ties", [0.0, 0.3, 0.7])
-def test_guards_stand_at_chance_whatever_the_share_of_ties(ties):
+def test_reference_points_stand_at_chance_whatever_the_share_of_ties(ties):
     held = 0
     for seed in range(10):
         votes = canonical(study(ties, seed))

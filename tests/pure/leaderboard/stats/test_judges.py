@@ -12,7 +12,7 @@ from leaderboard.stats import judges, preference, reliability
 from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.study import analyse
 from leaderboard.stats.votes import canonical
-from tests.support.leaderboard.stats.ballots import made_up, vote
+from tests.support.leaderboard.stats.ballots import simulated_votes, vote
 
 
 def judged_of(w, ties=()) -> list[Judged]:
@@ -155,7 +155,7 @@ def test_which_part_of_comparisons_has_an_order_hangs_on_no_name():
 
 
 def test_blocks_of_single_verdicts_resample_like_votes():
-    votes = canonical(made_up(4, 3, 3))
+    votes = canonical(simulated_votes(4, 3, 3))
     rows = [Judged("", votes.methods[a], votes.methods[b], (v,)) for a, b, v in zip(votes.a, votes.b, votes.verdict, strict=True)]
     found = judges.blocks(rows, votes.methods)
     assert np.array_equal(judges.cells(found, 3), preference.cells(votes))
@@ -232,7 +232,7 @@ def test_a_judges_verdict_on_a_question_is_what_most_of_its_answers_say():
 
 
 def test_judges_stand_in_tables_of_judges_only():
-    rows = made_up(6, 4, 5)
+    rows = simulated_votes(6, 4, 5)
     votes = canonical(rows)
     echo = [Judged(row.sample, row.left, row.right, ({"left": -1, "right": 1, "tie": 0}[row.choice],)) for row in rows if row.rater == "r0"]
     contrary = [Judged(one.sample, one.left, one.right, tuple(-v for v in one.verdicts)) for one in echo]

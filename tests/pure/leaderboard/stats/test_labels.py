@@ -8,7 +8,7 @@ from leaderboard.stats.__main__ import main
 from leaderboard.stats.labels import LABELS, parse, read, write
 from leaderboard.stats.votes import VotesError
 from leaderboard.stats.votes import write as write_votes
-from tests.support.leaderboard.stats.ballots import made_up
+from tests.support.leaderboard.stats.ballots import simulated_votes
 
 
 def test_what_is_written_reads_back(tmp_path):
@@ -49,7 +49,7 @@ def test_what_cannot_be_read_is_said_by_line(text, problems):
 
 def test_with_labels_the_command_leaves_damaged_methods_to_the_figures_of_all(tmp_path, capsys):
     with (tmp_path / "votes.csv").open("w", newline="") as stream:
-        csv.writer(stream).writerows(write_votes(made_up(5, 5, 4)))
+        csv.writer(stream).writerows(write_votes(simulated_votes(5, 5, 4)))
     (tmp_path / "labels.csv").write_text("method,label\nm0,team\nm3,corruption\nelsewhere,empty\n")
     assert main([str(tmp_path / "votes.csv"), "--labels", str(tmp_path / "labels.csv"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["criteria"][""]

@@ -1,4 +1,4 @@
-"""The summary of a study's answers: contradictions, duels, guards, what is enough, and judges, on answers that were made to say so."""
+"""The summary of a study's answers: contradictions, pairs, reference points, what is enough, and judges, on answers made for the test."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from leaderboard.records.study import Summary
-from leaderboard.stats import crossed, opinions, study
+from leaderboard.stats import opinions, study, two_way_intervals
 from leaderboard.stats.answers import answers
-from leaderboard.stats.crossed import Clusters
 from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.metric_board import Scored
 from leaderboard.stats.mos_table import Rating
@@ -21,6 +20,7 @@ from leaderboard.stats.people import people
 from leaderboard.stats.records import Enough, Entries, plain
 from leaderboard.stats.states import Key, Reason, State
 from leaderboard.stats.study import MetricScores, analyse
+from leaderboard.stats.two_way_intervals import Clusters
 from leaderboard.stats.votes import Vote, canonical
 from tests.support.leaderboard.reasons import few_items, few_raters
 
@@ -106,7 +106,7 @@ def test_a_part_of_too_few_raters_is_not_tested_though_all_parts_have_enough():
     (row,) = [row for row in found.metrics if row.key == "m"]
     assert row.decided.low is not None  # of all answers
     assert row.spa.value is None and row.spa.reason == few_raters(4)
-    assert found.fragile is None and found.enough is None and all(duel.p_holm is None for duel in found.duels)
+    assert found.fragile is None and found.enough is None and all(pair.p_holm is None for pair in found.entry_pairs)
 
 
 def test_an_entry_that_nothing_moves_says_why_it_has_no_interval_though_others_have_one():
@@ -131,10 +131,10 @@ def test_a_metric_without_values_on_samples_says_why_its_certainty_is_not_known(
     assert rows["elsewhere"].reason == Reason(Key.NO_TWO)
 
 
-def test_nobody_preferring_any_has_no_model_and_no_duel():
+def test_nobody_preferring_any_has_no_model_and_no_pair():
     rows = [Vote(f"r{k}", "a", "b", "tie", sample) for k in range(6) for sample in SAMPLES]
     found = told(answers(canonical(rows)), [Scored("m", table(a=1, b=0))])
-    assert found.reason == Reason(Key.NO_PREFERENCE) and found.models == [] and found.duels == [] and found.enough is None
+    assert found.reason == Reason(Key.NO_PREFERENCE) and found.models == [] and found.entry_pairs == [] and found.enough is None
 
 
 def test_size_is_a_reference_point_and_a_metric_that_is_size_alone_is_not_above_it():
@@ -174,9 +174,9 @@ def test_scores_that_are_all_alike_tell_entries_apart_unless_their_means_are_equ
     ]
     scores = canonical_ratings(rows)
     found = analyse(scores)
-    assert {(one.first, one.second): one.p_holm for one in found.duels} == {("a", "b"): 0.0, ("a", "c"): 0.0, ("b", "c"): 1.0}
+    assert {(one.first, one.second): one.p_holm for one in found.entry_pairs} == {("a", "b"): 0.0, ("a", "c"): 0.0, ("b", "c"): 1.0}
     few = canonical_ratings([row for row in rows if row.rater in ("r0", "r1", "r2", "r3")])
-    assert {one.p_holm for one in analyse(few).duels} == {None}
+    assert {one.p_holm for one in analyse(few).entry_pairs} == {None}
 
 
 def test_more_items_help_where_items_differ_most():
@@ -200,9 +200,9 @@ def test_scores_are_compared_by_the_difference_of_their_means():
     # By the definition: the influence of each score on the difference of the two means, over raters and samples.
     gap, is_a = np.mean(a) - np.mean(b), scores.method == 0
     u = np.where(is_a, (scores.score - np.mean(a)) / len(a), (np.mean(b) - scores.score) / len(b))
-    peer = crossed.figure(gap, u, Clusters(scores.rater, scores.sample), np.ones(len(u)), share=False)
+    peer = two_way_intervals.figure(gap, u, Clusters(scores.rater, scores.sample), np.ones(len(u)), share=False)
     assert (apart.value[0, 1], apart.low[0, 1], apart.high[0, 1]) == pytest.approx(peer.ends)
-    assert apart.p[0, 1] == pytest.approx(crossed.two_sided(gap, peer.se**2, peer.df))
+    assert apart.p[0, 1] == pytest.approx(two_way_intervals.two_sided(gap, peer.se**2, peer.df))
     assert (apart.value[1, 0], apart.low[1, 0], apart.high[1, 0]) == pytest.approx((-peer.value, -peer.high, -peer.low))
     metric = MetricScores("m", table(a=0, b=1))
     found = analyse(scores, [metric])
@@ -254,7 +254,7 @@ def test_a_judge_counts_after_the_test_only_and_then_beside_people_alone():
     assert [one.counts for one in read(found).judges] == [True, False, False, True]
 
 
-def test_a_judge_beside_people_who_name_no_samples_has_a_sample_for_each_duel():
+def test_a_judge_beside_people_who_name_no_samples_has_a_sample_for_each_pair():
     rng = np.random.default_rng(4)
     names = [f"e{n}" for n in range(10)]
     rows = [
@@ -273,7 +273,7 @@ def test_a_judge_beside_people_who_name_no_samples_has_a_sample_for_each_duel():
     assert together.low is not None and together.low < together.value < together.high and not together.why
 
 
-def test_a_judge_adds_what_it_says_of_duels_that_people_were_not_asked():
+def test_a_judge_adds_what_it_says_of_entry_pairs_that_people_were_not_asked():
     pair = said("a", "b", raters=6, samples=SAMPLES[:5])
     rows = [*pair, *(vote for vote in pairs_of_six() if (vote.left, vote.right) != ("a", "b"))]
     more = [(sample, "a", "b") for sample in SAMPLES[5:]]
@@ -285,17 +285,17 @@ def test_a_judge_adds_what_it_says_of_duels_that_people_were_not_asked():
     votes = canonical(rows)
     summary = read(analyse(votes, models=[judge]))
     assert summary.judges[0].counts
-    (both,) = summary.judges[0].duels_with_people  # of the others the judge knows no more than people
+    (both,) = summary.judges[0].pairs_with_people  # of the others the judge knows no more than people
     picks = {(one.sample, one.left, one.right): float(one.verdicts[0] < 0) for one in judge.judged}
     y = np.array([vote.choice == "left" for vote in pair], dtype=float)
     f = np.array([picks[vote.sample, "a", "b"] for vote in pair])
     others = np.array([picks[one] for one in more])
     assert (both.first, both.second, both.n) == ("a", "b", 30)
     assert both.value == pytest.approx(both.trust * others.mean() + (y - both.trust * f).mean())
-    assert summary.without({"b"}).judges[0].duels_with_people == []  # nothing of an entry that is hidden
+    assert summary.without({"b"}).judges[0].pairs_with_people == []  # nothing of an entry that is hidden
 
 
-def test_a_judge_adds_nothing_on_duels_in_which_no_answer_of_people_counts():
+def test_a_judge_adds_nothing_on_entry_pairs_in_which_no_answer_of_people_counts():
     rows = pairs_of_six()
     known = [Vote("r0", "a", "g", "left", sample, gold="1") for sample in SAMPLES[:4]]
     damaged = [Vote("r0", "a", "z", "left", sample) for sample in SAMPLES[:4]]
@@ -398,8 +398,8 @@ def test_of_two_entries_each_needs_raters_and_items_enough(raters, items, reason
     much = [Rating(f"r{k}", "a", float(2 + (k * n) % 3), f"s{n}") for k in range(9) for n in range(9)]
     little = [Rating(f"r{k}", "b", float(1 + (k + n) % 2), f"s{n}") for k in range(raters) for n in range(items)]
     found = analyse(canonical_ratings(much + little), [])
-    (duel,) = found.duels
-    assert duel.value[0] is not None and (duel.value[1] is None) == (duel.p_holm is None) == (reason is not None)
+    (pair,) = found.entry_pairs
+    assert pair.value[0] is not None and (pair.value[1] is None) == (pair.p_holm is None) == (reason is not None)
     assert {row.method: row.reason for row in found.scales} == {"a": None, "b": reason}
     assert [row.rank is None for row in found.scales] == [False, reason is not None]
 

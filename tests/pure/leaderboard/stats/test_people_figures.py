@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from leaderboard.stats import alternative, davidson, planning, pooled
+from leaderboard.stats import davidson, judge_substitution, planning, pooled
 from leaderboard.stats.answers import answers
-from leaderboard.stats.crossed import Variance
 from leaderboard.stats.minimums import QUESTIONS_FOR_GATE, RATERS_FOR_FIGURE, RATERS_FOR_GATE, STUDIES_FOR_MEAN
 from leaderboard.stats.people import people
 from leaderboard.stats.states import Counted, Key, Reason
+from leaderboard.stats.two_way_intervals import Variance
 from leaderboard.stats.votes import canonical
-from tests.support.leaderboard.stats.ballots import made_up
+from tests.support.leaderboard.stats.ballots import simulated_votes
 
 # --- judges
 
@@ -23,8 +23,8 @@ from tests.support.leaderboard.stats.ballots import made_up
 def test_people_and_a_judge_together():
     y, f = np.array([1, 0, 1, 1, 0, 1.0]), np.array([1, 0, 0, 1, 0, 1.0])
     more = np.array([1, 1, 0, 1, 0, 1, 1, 0, 1, 1, 1, 0.0])
-    found = alternative.together(
-        alternative.Asked(y, np.arange(6), np.arange(6)), f, alternative.Asked(more, np.arange(12), np.arange(12) % 6)
+    found = judge_substitution.together(
+        judge_substitution.Asked(y, np.arange(6), np.arange(6)), f, judge_substitution.Asked(more, np.arange(12), np.arange(12) % 6)
     )
     assert (found.trust, found.value) == pytest.approx((0.5298701, 0.7549784), abs=1e-6) and found.worth > 6
     # Each of the 18 answers is a rater and a cell of its own; six raters are people, so V_R is 6 / 5 of the squares, V_C 18 / 17.
@@ -42,11 +42,11 @@ def test_people_and_a_judge_together():
 def test_a_judge_that_is_no_help_leaves_peoples_own_figure():
     rng = np.random.default_rng(0)
     y, f = rng.integers(0, 2, 400).astype(float), rng.integers(0, 2, 400).astype(float)
-    people = alternative.Asked(y, np.arange(400) % 20, np.arange(400) // 20)
-    more = alternative.Asked(rng.integers(0, 2, 2000).astype(float), np.arange(2000), np.arange(2000) % 20)
-    found = alternative.together(people, f, more)
+    people = judge_substitution.Asked(y, np.arange(400) % 20, np.arange(400) // 20)
+    more = judge_substitution.Asked(rng.integers(0, 2, 2000).astype(float), np.arange(2000), np.arange(2000) % 20)
+    found = judge_substitution.together(people, f, more)
     assert found.trust < 0.1 and found.value == pytest.approx(y.mean(), abs=0.02) and found.worth == pytest.approx(400, rel=0.1)
-    alike = alternative.together(people, y, more)
+    alike = judge_substitution.together(people, y, more)
     assert alike.trust == pytest.approx(1 / (1 + 400 / 2000), abs=0.05) and alike.worth > 800
 
 
@@ -57,19 +57,19 @@ def test_a_judge_that_hardly_counts_is_worth_nothing_more_though_its_answers_are
     for _ in range(300):
         y = (rng.random(n) < np.linspace(0.2, 0.8, raters)[rater]).astype(float)
         same, other = (rng.random(size).round() for size in (n, many))
-        more = alternative.Asked(other, np.arange(many), rng.integers(0, 12, many))
-        found = alternative.together(alternative.Asked(y, rater, sample), same, more)
+        more = judge_substitution.Asked(other, np.arange(many), rng.integers(0, 12, many))
+        found = judge_substitution.together(judge_substitution.Asked(y, rater, sample), same, more)
         if 0 < found.trust < 0.01:
             break
     assert found.worth == pytest.approx(n, rel=0.02)
-    few = alternative.together(alternative.Asked(y, np.arange(n) % 3, sample), same, more)
+    few = judge_substitution.together(judge_substitution.Asked(y, np.arange(n) % 3, sample), same, more)
     assert few.worth is None and few.low is None and few.reason.key is Key.FEW and few.reason.counted is Counted.RATERS
 
 
 def test_people_with_a_judge_who_all_say_the_same_have_the_interval_of_a_share_at_its_end():
     n = 60
-    people = alternative.Asked(np.ones(n), np.arange(n) % 6, np.arange(n) // 6)
-    found = alternative.together(people, np.ones(n), alternative.Asked(np.ones(200), np.arange(200), np.arange(200) % 10))
+    people = judge_substitution.Asked(np.ones(n), np.arange(n) % 6, np.arange(n) // 6)
+    found = judge_substitution.together(people, np.ones(n), judge_substitution.Asked(np.ones(200), np.arange(200), np.arange(200) % 10))
     assert (found.value, found.low, found.high) == pytest.approx((1.0, 0.025 ** (1 / 6), 1.0)) and (found.worth, found.reason) == (n, None)
 
 
@@ -78,8 +78,8 @@ def test_a_judge_may_carry_the_estimate_beyond_the_range_of_a_share_and_that_is_
     n = 60
     y, same = np.ones(n), np.ones(n)
     y[:2] = same[:20] = 0
-    people = alternative.Asked(y, np.arange(n) % 6, np.arange(n) // 6)
-    found = alternative.together(people, same, alternative.Asked(np.ones(600), np.arange(600), np.arange(600) % 10))
+    people = judge_substitution.Asked(y, np.arange(n) % 6, np.arange(n) // 6)
+    found = judge_substitution.together(people, same, judge_substitution.Asked(np.ones(600), np.arange(600), np.arange(600) % 10))
     assert found.trust > 0.5 and found.value > 1 and (found.low, found.high, found.reason) == (None, None, Reason(Key.OUT_OF_RANGE))
 
 
@@ -92,9 +92,9 @@ def panel(agree: float, seed: int = 0) -> np.ndarray:
 
 def test_a_judge_as_good_as_people_passes_and_a_coin_does_not():
     people = panel(0.8)
-    assert alternative.gate(people, panel(0.8, seed=0)[0], 0.15).passed
+    assert judge_substitution.gate(people, panel(0.8, seed=0)[0], 0.15).passed
     coin = np.random.default_rng(5).choice([-1.0, 0.0, 1.0], 200)
-    found = alternative.gate(people, coin, 0.15)
+    found = judge_substitution.gate(people, coin, 0.15)
     assert not found.passed and found.winning == 0.0 and found.chance < 0.6 and found.reason == Reason(Key.GATE_NOT_PASSED)
 
 
@@ -102,7 +102,7 @@ def test_a_judge_that_fails_on_few_questions_is_not_called_worse_than_people():
     """Each of six who are right in the same share of cases, as if it were the judge: 40 questions do not show that it is as good."""
     rng = np.random.default_rng(1)
     six = np.where(rng.random((6, 40)) < 0.8, 1.0, -1.0)
-    found = [alternative.gate(np.delete(six, k, axis=0), six[k], 0.1) for k in range(6)]
+    found = [judge_substitution.gate(np.delete(six, k, axis=0), six[k], 0.1) for k in range(6)]
     failed = [one for one in found if not one.passed]
     assert len(failed) >= 3 and max(one.chance for one in failed) > 0.75
     assert {one.reason for one in failed} == {Reason(Key.GATE_NOT_PASSED)}
@@ -111,14 +111,14 @@ def test_a_judge_that_fails_on_few_questions_is_not_called_worse_than_people():
 def test_a_judge_is_not_let_in_on_too_few_raters():
     people = panel(0.8)
     people[:, 20:] = np.nan
-    found = alternative.gate(people, np.ones(200), 0.15)
+    found = judge_substitution.gate(people, np.ones(200), 0.15)
     assert not found.passed and found.winning is None
     assert found.reason == Reason(Key.FEW_FOR_GATE, Counted.RATERS, RATERS_FOR_GATE, 0, float(QUESTIONS_FOR_GATE))
 
 
 def test_rejections_hold_whatever_the_dependence():
-    assert alternative.benjamini_yekutieli(np.array([0.001, 0.5, 0.002])).tolist() == [True, False, True]
-    assert alternative.benjamini_yekutieli(np.array([0.03, 0.04, 0.05])).tolist() == [False, False, False]
+    assert judge_substitution.benjamini_yekutieli(np.array([0.001, 0.5, 0.002])).tolist() == [True, False, True]
+    assert judge_substitution.benjamini_yekutieli(np.array([0.03, 0.04, 0.05])).tolist() == [False, False, False]
 
 
 # --- planning
@@ -151,7 +151,7 @@ def test_first_place_is_settled_at_a_planned_look():
 
 
 def test_the_first_is_told_from_each_other_by_the_test_of_their_difference():
-    counted = answers(canonical(made_up(8, 6, 4, noise=0.8)))
+    counted = answers(canonical(simulated_votes(8, 6, 4, noise=0.8)))
     found, model = people(counted, fragility=False).entries.first_place, davidson.models(counted)[0]
     first = int(np.argmax(model.theta))
     assert found.entry == counted.entries[int(model.entries[first])] and len(found.others) == 3
@@ -160,7 +160,7 @@ def test_the_first_is_told_from_each_other_by_the_test_of_their_difference():
         gap, part = model.theta[first] - model.theta[n], model.between
         expected = 2 * scipy.stats.t.sf(gap / math.sqrt(part.total[first, n]), part.df[first, n])
         assert rival.p == pytest.approx(expected, rel=1e-9)
-    assert people(answers(canonical(made_up(4, 6, 4))), fragility=False).entries.first_place is None  # four people say nothing
+    assert people(answers(canonical(simulated_votes(4, 6, 4))), fragility=False).entries.first_place is None  # four people say nothing
 
 
 def test_places_are_settled_where_no_interval_below_overlaps():

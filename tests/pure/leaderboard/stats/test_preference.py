@@ -27,7 +27,7 @@ from leaderboard.stats.preference import (
 )
 from leaderboard.stats.votes import canonical
 from tests.support.examples import examples
-from tests.support.leaderboard.stats.ballots import from_wins, made_up, vote
+from tests.support.leaderboard.stats.ballots import from_wins, simulated_votes, vote
 
 THREE = [[0, 4, 5], [2, 0, 3], [1, 2, 0]]
 SEEDS = st.integers(0, 1_000_000)
@@ -113,7 +113,7 @@ def test_the_published_judges_put_the_same_method_first(data_folder):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_abilities_are_those_of_evalica_and_choix(seed):
-    votes = canonical(made_up(seed=seed, noise=1.5))
+    votes = canonical(simulated_votes(seed=seed, noise=1.5))
     names = list(votes.methods)
     ability = fit(wins(cells(votes))).ability
     left, right = [names[i] for i in votes.a], [names[i] for i in votes.b]
@@ -172,7 +172,7 @@ def test_methods_that_no_chain_of_pairs_joins_are_not_compared():
 
 
 def test_intervals_hold_the_value_and_shrink_with_more_votes():
-    rows = made_up(noise=1.2)
+    rows = simulated_votes(noise=1.2)
     widths = []
     for votes in (canonical(rows), canonical(rows + [vote(r.left, r.right, r.choice, r.rater + "'", r.sample) for r in rows])):
         value = fit(wins(cells(votes))).ability
@@ -183,7 +183,7 @@ def test_intervals_hold_the_value_and_shrink_with_more_votes():
 
 
 def test_resamples_have_as_many_votes_and_are_fixed_by_the_seed():
-    votes = canonical(made_up())
+    votes = canonical(simulated_votes())
     drawn = preference.resampled(votes, 50, 3)
     assert (drawn[..., 0].sum((1, 2)) + drawn[..., 1].sum((1, 2)) / 2 == len(votes)).all()
     assert np.array_equal(drawn, preference.resampled(votes, 50, 3)) and not np.array_equal(drawn, preference.resampled(votes, 50, 4))
@@ -192,7 +192,7 @@ def test_resamples_have_as_many_votes_and_are_fixed_by_the_seed():
 @examples(25)
 @given(SEEDS)
 def test_quality_has_length_one_and_likes_what_is_chosen(seed):
-    votes = canonical(made_up(5, 3, 5, seed=seed))
+    votes = canonical(simulated_votes(5, 3, 5, seed=seed))
     found, share = preference.quality_scale(votes, 50)
     assert np.linalg.norm(found.value) == pytest.approx(1) and 0 < share <= 1
     assert found.value[0] > found.value[-1]  # m0 is best for all, m4 worst

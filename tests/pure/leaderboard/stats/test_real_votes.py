@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from leaderboard.stats import agreement, another_rater, crossed, davidson, meaning, planning, votes
+from leaderboard.stats import agreement, another_rater, davidson, meaning, planning, two_way_intervals, votes
 from leaderboard.stats.answers import Answers, answers
 from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.votes import Floats
@@ -93,7 +93,7 @@ def test_what_a_difference_of_ability_means(said, ability):
 def test_more_samples_would_help_most(said, ability):
     found = agreement.differences(said, ability)
     chosen, credits = agreement.credit(found)
-    _, u = crossed.ratio(chosen.weight * credits, chosen.weight)
+    _, u = two_way_intervals.ratio(chosen.weight * credits, chosen.weight)
     variance = chosen.clusters.variance(u)
     assert [f"{float(part):.1e}" for part in (variance.rater, variance.sample, variance.cell)] == ["2.6e-04", "6.6e-04", "1.4e-04"]
     assert planning.forecast("m", variance, len(chosen)).helps == "samples"

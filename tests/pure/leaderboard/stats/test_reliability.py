@@ -11,7 +11,7 @@ from leaderboard.stats import reliability
 from leaderboard.stats.reliability import agreement, between_people, clusters, krippendorff_alpha, metric_verdicts, panel_error, with_people
 from leaderboard.stats.votes import canonical
 from tests.support.examples import examples
-from tests.support.leaderboard.stats.ballots import made_up, vote
+from tests.support.leaderboard.stats.ballots import simulated_votes, vote
 
 A = np.array([1, 1, 0, -1, -1, 0.0])
 B = np.array([1, 0, 0, 1, -1, -1.0])
@@ -107,7 +107,7 @@ def test_a_metric_answers_by_the_sign_of_its_difference():
 
 
 def test_two_tastes_are_two_clusters_and_noise_is_one():
-    found = clusters(agreement(reliability.questions(canonical(made_up(10, 6, 7))).verdicts).all)
+    found = clusters(agreement(reliability.questions(canonical(simulated_votes(10, 6, 7))).verdicts).all)
     assert found.label.tolist() == [0, 1] * 5 and found.silhouette > 0.3
     assert sorted(found.order.tolist()) == list(range(10))
     assert len({found.label[n] for n in found.order[:5]}) == 1  # side by side

@@ -16,12 +16,12 @@ from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import canonical, write
 from leaderboard.wording.reasons import sentence, told
 from tests.support.leaderboard.reasons import few_raters
-from tests.support.leaderboard.stats.ballots import made_up, vote
+from tests.support.leaderboard.stats.ballots import simulated_votes, vote
 
 
 @pytest.fixture(scope="module")
 def votes():
-    return canonical([*made_up(6, 3, 5), vote("m1", "m0", "right", "r0", "s0", repeat_of="1", group="a")])
+    return canonical([*simulated_votes(6, 3, 5), vote("m1", "m0", "right", "r0", "s0", repeat_of="1", group="a")])
 
 
 def test_everything_is_there_and_is_written_in_the_types_of_json(votes):
@@ -42,7 +42,7 @@ def test_everything_is_there_and_is_written_in_the_types_of_json(votes):
 
 
 def test_the_same_votes_in_another_order_give_the_same_analysis():
-    rows = made_up(4, 2, 4)
+    rows = simulated_votes(4, 2, 4)
     assert analyse(canonical(rows)) == analyse(canonical(rows[::-1]))
 
 
@@ -60,7 +60,7 @@ def test_a_metric_without_values_has_no_figures(votes):
 def file(tmp_path):
     path = tmp_path / "study.csv"
     with path.open("w", newline="") as stream:
-        csv.writer(stream).writerows(write(made_up(4, 2, 4)))
+        csv.writer(stream).writerows(write(simulated_votes(4, 2, 4)))
     return path
 
 
@@ -71,7 +71,7 @@ def test_the_command_prints_json_and_never_loads_django(file):
     )
     done = subprocess.run([sys.executable, "-c", code, str(file), "--json"], capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)["criteria"][""]
-    assert found == told(json.loads(json.dumps(plain(analyse(canonical(made_up(4, 2, 4)))))))
+    assert found == told(json.loads(json.dumps(plain(analyse(canonical(simulated_votes(4, 2, 4)))))))
     assert [row["key"] for row in found["metrics"]] == ["constant", "coin"] and found["metrics"][0]["decided"]["value"] == 0.5
     assert found["reason"] == asdict(few_raters(4)) and found["why"] == sentence(few_raters(4))
 

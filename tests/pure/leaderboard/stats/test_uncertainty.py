@@ -35,7 +35,7 @@ SECOND = {  # the same entries, lower is better
 
 
 def board(entries=8, groups=20, seed=0, spread=0.15):
-    """A made-up metric: entries differ a little, groups a lot, and noise does the rest."""
+    """A simulated metric: entries differ a little, groups a lot, and noise does the rest."""
     generator = np.random.default_rng(seed)
     skill = spread * np.linspace(0, 1, entries)[:, None]
     return 0.4 + skill + 0.2 * generator.random(groups) + 0.15 * generator.standard_normal((entries, groups))

@@ -8,7 +8,7 @@ import pytest
 
 from leaderboard.models import Rater, StudyEntry, StudyVote
 from leaderboard.stats.votes import COLUMNS, CONDITIONS, LENGTHS, MORE, VotesError, canonical, moment, parse, read, stamp, write
-from tests.support.leaderboard.stats.ballots import made_up, vote
+from tests.support.leaderboard.stats.ballots import simulated_votes, vote
 
 HEAD = ",".join(COLUMNS)
 
@@ -48,7 +48,7 @@ def test_what_is_written_reads_back():
     known = {"gold": "1", "order": "12", "at": "2026-11-22T14:05:09+00:00", "step": "2", "viewport_width": "1280"}
     known |= {"viewport_height": "800", "device": "touch", "invitation": "link 1: the experts"}
     odd = vote('a "quoted", name', "ß", "tie", seconds=None, criterion="overall", repeat_of="7", swapped="1", **known)
-    rows = [*made_up(2, 2, 3), odd]
+    rows = [*simulated_votes(2, 2, 3), odd]
     stream = io.StringIO()
     csv.writer(stream).writerows(write(rows))
     assert parse(stream.getvalue().splitlines(keepends=True), "votes.csv") == rows
@@ -169,7 +169,7 @@ def test_a_mapping_to_an_unknown_column_is_refused():
 
 
 def test_taking_some_keeps_the_numbering():
-    found = canonical(made_up(3, 2, 4))
+    found = canonical(simulated_votes(3, 2, 4))
     some = found.take(found.rater == 1)
     assert some.raters == found.raters and set(some.rater.tolist()) == {1}
     assert len(some) == np.count_nonzero(found.rater == 1)

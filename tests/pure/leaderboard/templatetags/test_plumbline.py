@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 from django.template import Context, Template
 
-from leaderboard.stats.crossed import Figure
 from leaderboard.stats.states import Counted, Key, Reason, State
+from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.templatetags import plumbline
 from leaderboard.wording.reasons import sentence
 from leaderboard.wording.statement import Statement, name, person

@@ -10,9 +10,9 @@ from leaderboard.boards.people import People
 from leaderboard.records.agreement import Known, Line, Verdict
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Standing
-from leaderboard.stats.crossed import Figure
 from leaderboard.stats.minimums import ITEMS_FOR_FIGURE, RATERS_FOR_FIGURE
 from leaderboard.stats.states import Key, Reason, State
+from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.wording import agreement as wording
 from leaderboard.wording import people as people_wording
 from leaderboard.wording.reasons import sentence
@@ -89,7 +89,7 @@ def test_what_must_be_known_before_a_figure_is_taken_for_more_stands_with_it():
     )
 
 
-def test_where_judgements_name_no_samples_an_interval_speaks_of_other_people_alone():
+def test_where_answers_name_no_samples_an_interval_speaks_of_other_people_alone():
     line = Line("HSS", agreement(0.52, 0.4, 0.6, 800), None, sampled=False)
     assert "(95 % interval 40 to 60, with other raters). 800 decided votes of 11 raters on 43 comparisons." in wording.reading(line)
     few = replace(line, figure=replace(line.figure, state=State.ROUGH))
@@ -136,7 +136,7 @@ def test_where_no_metric_has_a_figure_the_reason_is_its_own():
 
 def test_intervals_of_few_people_or_items_are_said_to_be_rough_where_they_stand_on_a_board():
     def rough(raters: int, samples: int, **more) -> str:
-        every = column("constant", agreement(0.5, n=60, raters=raters, samples=samples), guard=True)
+        every = column("constant", agreement(0.5, n=60, raters=raters, samples=samples), reference_point=True)
         return people_wording.rough_on_board(found(metrics=[every], **more), "house")
 
     assert rough(5, 8) == "few raters: rough intervals" and rough(8, 7) == "few houses: rough intervals"

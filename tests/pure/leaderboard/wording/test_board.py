@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.records.board import ColumnTrial, Pairs, Rule
+from leaderboard.records.board import ColumnAcceptanceTest, Pairs, Rule
 from leaderboard.stats.meaning import At
 from leaderboard.stats.ranking import RULES
 from leaderboard.wording import certainty
@@ -44,7 +44,7 @@ def test_every_rule_has_a_name():
             {"percent": True, "ci_low": [0.4], "ci_high": [0.6]},
             "people would pick it in 50.0 % of comparisons; 95 % interval 40.0 to 60.0 %; rank 1",
         ),
-        ({"trial": ColumnTrial(state="waiting", sentence=""), "rank": [None]}, "0.5; shown, not ranked"),
+        ({"acceptance_test": ColumnAcceptanceTest(state="waiting", sentence=""), "rank": [None]}, "0.5; shown, not ranked"),
         ({"pairs": Pairs(tested=[0], p=[]), "n": [12]}, f"0.5; {certainty.alike(12, 'house')}; rank 1"),
     ],
 )

@@ -14,7 +14,7 @@ from tests.support.leaderboard.reasons import few_raters
 
 A, B, C = ("a", 1), ("b", 2), ("c", 3)
 SETTLED, OPEN = FirstPlace([0], [], [1], True), FirstPlace([0], [1], [], True)
-PARTED = Parted(metrics=A, people=B, ends=(0.7, 0.6, 0.8), basis=Basis(of="votes", n=9, raters=2), made_up=False, imported=False)
+PARTED = Parted(metrics=A, people=B, ends=(0.7, 0.6, 0.8), basis=Basis(of="votes", n=9, raters=2), simulated=False, imported=False)
 
 
 @pytest.mark.parametrize(

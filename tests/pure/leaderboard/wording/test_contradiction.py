@@ -11,8 +11,8 @@ from leaderboard.wording.statement import Statement, Tone, name, person
 
 VOTES, RATINGS = Basis(of="votes", n=1200, raters=9), Basis(of="ratings", n=1, raters=None)
 FIRST = Front(id=1, name="ridge", team="t", metric="F1", value="0.90 ±.03")
-PARTED = Parted(metrics=("a", 1), people=("b", 2), ends=(0.7, 0.6, 0.8), basis=VOTES, made_up=False, imported=False)
-TURNED = Turned(metric="F1", first=("a", 1), preferred=("b", 2), ends=(0.999, 0.9, 1.0), basis=VOTES, made_up=False, sample="")
+PARTED = Parted(metrics=("a", 1), people=("b", 2), ends=(0.7, 0.6, 0.8), basis=VOTES, simulated=False, imported=False)
+TURNED = Turned(metric="F1", first=("a", 1), preferred=("b", 2), ends=(0.999, 0.9, 1.0), basis=VOTES, simulated=False, sample="")
 SCORED = PARTED.model_copy(update={"ends": (0.52, 0.31, 0.7), "basis": RATINGS})
 
 

@@ -6,9 +6,9 @@ from dataclasses import asdict
 
 import pytest
 
-from leaderboard.stats.crossed import Figure
 from leaderboard.stats.records import plain
 from leaderboard.stats.states import SHOWN, STATES, Counted, Key, Reason, State
+from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.wording.reasons import SENTENCES, clause, read, sentence, told
 from leaderboard.wording.worded import worded
 
@@ -37,7 +37,7 @@ SAID = [
     (Reason(Key.SAME_SCORES, have=36, value=4.0), "All 36 scores are 4."),
     (Reason(Key.SAME_SCORES, have=6, value=2.5), "All 6 scores are 2.5."),
     (Reason(Key.NO_TWO), "No two entries that people compared have values of this metric on one item."),
-    (Reason(Key.NO_COMPARISONS), "Nobody scored two entries on one house, so no duels follow from the scores."),
+    (Reason(Key.NO_COMPARISONS), "Nobody scored two entries on one house, so no comparisons follow from the scores."),
 ]
 
 

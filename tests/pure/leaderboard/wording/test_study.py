@@ -12,18 +12,18 @@ from leaderboard.boards.people import lines_of
 from leaderboard.records.agreement import Line
 from leaderboard.records.study import Summary
 from leaderboard.stats import mos_table as rating
-from leaderboard.stats.adequacy import Curve
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Standing
-from leaderboard.stats.camps import Camps
-from leaderboard.stats.crossed import ALIKE, Figure
 from leaderboard.stats.davidson import Fragile
 from leaderboard.stats.minimums import RATERS_FOR_FIGURE
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.plans import Plan, Settling
+from leaderboard.stats.rater_groups import RaterGroups
 from leaderboard.stats.records import Enough, Preference
 from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.study import MetricScores, analyse
+from leaderboard.stats.subsample_stability import Curve
+from leaderboard.stats.two_way_intervals import ALIKE, Figure
 from leaderboard.stats.votes import Vote, canonical
 from leaderboard.wording import agreement
 from leaderboard.wording import study as words
@@ -84,7 +84,7 @@ def test_metrics_of_one_state_are_told_together_the_best_state_first_and_which_m
         line("A", 0.5, Standing.AT_CHANCE, (3, 3)),
         line("B", 0.8, Standing.HUMAN_LEVEL),
         line("C", 0.8, Standing.HUMAN_LEVEL),
-        line("Random", 0.5, Standing.AT_CHANCE, None, guard=True),
+        line("Random", 0.5, Standing.AT_CHANCE, None, reference_point=True),
     ]
     lines.append(line("T", 0.9, Standing.ABOVE_HUMAN_LEVEL, None, trained="these"))  # of which nothing can be claimed
     told = parts(words.sentences(summary_of(said("a", "b")), lines)[1])
@@ -110,7 +110,7 @@ def test_where_there_is_nothing_to_say_that_is_all_that_is_said(rows, damaged, e
 def test_where_all_answers_are_alike_nothing_says_how_surely_anything_leads():
     """Each of five people was asked about three of the five items: too few answers for a share of the two alone."""
     summary = summary_of([Vote(f"r{k}", "a", "b", "left", f"s{(k + n) % 5}") for k in range(5) for n in range(3)])
-    assert sentences(summary) == [("All answers are alike.", "")] and summary.duels[0].asked is None
+    assert sentences(summary) == [("All answers are alike.", "")] and summary.entry_pairs[0].asked is None
     told = of_pair(summary, "b", "a", "house")
     assert told[0] == "Nothing says how certain people's preference for B is."
     assert ", the same with every rater and every house, so it has no interval: 15 votes on this pair" in told[1]
@@ -136,8 +136,8 @@ def test_two_entries_are_told_by_the_interval_beside_them_and_named_as_their_pag
     open_ = of_pair(summary_of(said("a", "b", wrong_every=2)), "a", "b")
     assert open_[0] == "These two are tied with people." and open_[1].startswith("Asked about these two, 50 of 100 prefer ")
     # Another test than that of the interval changes nothing.
-    duel = clear_summary.duels[0]
-    assert of_pair(replace(clear_summary, duels=[replace(duel, p_holm=0.2)]), "b", "a", "body") == clear
+    pair = clear_summary.entry_pairs[0]
+    assert of_pair(replace(clear_summary, entry_pairs=[replace(pair, p_holm=0.2)]), "b", "a", "body") == clear
     apart = summary_of([*said("a", "b"), *said("b", "c")])
     assert of_pair(apart, "a", "c")[1] == "Nobody has compared these two yet."
 
@@ -160,16 +160,16 @@ def test_two_entries_are_told_by_the_interval_beside_them_and_named_as_their_pag
 )
 def test_two_entries_that_people_were_asked_about_are_told_by_that_alone_and_others_as_inferred(asked, value, first, figure):
     summary = summary_of(said("a", "b"))
-    told = of_pair(replace(summary, duels=[replace(summary.duels[0], asked=asked, value=value)]), "a", "b")
+    told = of_pair(replace(summary, entry_pairs=[replace(summary.entry_pairs[0], asked=asked, value=value)]), "a", "b")
     assert told[0] == first and told[1].startswith(figure)
 
 
 def test_at_exactly_one_half_the_first_by_name_is_named():
     summary, half = summary_of(said("b", "a")), (0.5, 0.4, 0.6)
-    duel = replace(summary.duels[0], asked=half)
-    assert (duel.first, duel.second) == ("b", "a")
+    pair = replace(summary.entry_pairs[0], asked=half)
+    assert (pair.first, pair.second) == ("b", "a")
     for first, second, page in (("a", "b", "A"), ("b", "a", "B")):
-        told = of_pair(replace(summary, duels=[duel]), first, second)
+        told = of_pair(replace(summary, entry_pairs=[pair]), first, second)
         assert told[1].startswith(f"Asked about these two, 50 of 100 prefer {page} [40, 60]:")
 
 
@@ -277,7 +277,7 @@ def test_what_two_people_say_alike_is_told_where_enough_people_know_it():
     sure = words.two_raters(summary_of(said("a", "b")))
     assert sure.startswith("Two raters agree on 72 [") and no_better not in sure
     assert words.two_raters(summary_of(said("a", "b", raters=1))).startswith("No comparison was decided by two raters")
-    # Four raters judge the same duels, four more some that nobody else judges.
+    # Four raters judge the same comparisons, four more some that nobody else judges.
     few = [*said("a", "b", raters=4)]
     few += [Vote(f"x{n % 4}", "a", "b", "left", f"own {n}") for n in range(16)]
     rows = few + [Vote(f"r{k}", one, other, "left", s) for k in range(4) for s in SAMPLES for one, other in ("ac", "bc")]
@@ -299,7 +299,7 @@ def test_opinion_scores_of_which_none_stand_side_by_side_are_not_called_equal():
     apart = scored(rows)
     alone = Reason(Key.NO_COMPARISONS)
     assert apart.reason == alone and sentences(apart) == [(sentence(alone, NOUN), "")]
-    assert not apart.ordered and not apart.duels
+    assert not apart.ordered and not apart.entry_pairs
     assert all(apart.shows(line) and line.rank is None for line in apart.ranked)  # means there are, with their intervals
     assert scored(rows, damaged="abc").reason == Reason(Key.ONLY_DAMAGED)
 
@@ -373,19 +373,19 @@ def test_of_one_entry_alone_nothing_is_said_of_a_first_place():
         assert sentences(whole.without(set(withheld))) == [("No two entries of those that people compared are shown here.", "")]
 
 
-def test_camps_are_told_with_the_likeness_on_other_items():
+def test_rater_groups_are_told_with_the_likeness_on_other_items():
     summary = summary_of(said("a", "b"))
-    assert words.rater_groups(summary) == "" and summary.camps is None
-    split = Camps(sizes=[8, 6], silhouette=0.6, within=0.749, between=0.285, p=0.0008)
-    told = words.rater_groups(replace(summary, camps=split), "house")
+    assert words.rater_groups(summary) == "" and summary.rater_groups is None
+    split = RaterGroups(sizes=[8, 6], silhouette=0.6, within=0.749, between=0.285, p=0.0008)
+    told = words.rater_groups(replace(summary, rater_groups=split), "house")
     assert told == (
         "There are 2 rater groups, of 8 and 6 raters. Two raters of one group agree on 75 of 100 comparisons, two of different groups on "
         "28, on houses that the groups were not found on (p < .001 of a permutation)."
     )
-    assert "(p = .042 of" in words.rater_groups(replace(summary, camps=replace(split, p=0.042)))
+    assert "(p = .042 of" in words.rater_groups(replace(summary, rater_groups=replace(split, p=0.042)))
 
 
-def test_each_line_says_what_is_settled_and_what_a_part_of_the_judgements_keeps():
+def test_each_line_says_what_is_settled_and_what_a_part_of_the_answers_keeps():
     clear = words.enough_rows(summary_of([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")], good=3, fair=2, bad=1))
     assert (clear[0].what, clear[0].is_enough, clear[0].words) == ("Places 1 to 3", True, "enough")
     assert [row.what for row in clear[1:4]] == ["Raters", "Votes", "Items"] and clear[-1].what == "What first place depends on"
@@ -421,7 +421,7 @@ def test_where_each_entry_has_one_score_from_everybody_no_score_is_said_to_be_th
     assert sentences(level)[0] == ("Nobody preferred either.", "")
 
 
-def test_where_judgements_name_no_sample_each_duel_is_counted_as_one_and_called_so():
+def test_where_answers_name_no_sample_each_pair_is_counted_as_one_and_called_so():
     pairs = [("a", "b", 5), ("a", "c", 6), ("b", "c", 7), ("a", "d", 5), ("b", "d", 6), ("c", "d", 7)]
     rows = [row for better, worse, wrong in pairs for row in said(better, worse, samples=("",), raters=12, wrong_every=wrong)]
     summary = summary_of(rows)
@@ -434,7 +434,7 @@ def test_where_judgements_name_no_sample_each_duel_is_counted_as_one_and_called_
     assert words.fragile(replace(summary, fragile=fragile), sampled_noun("house", True)).startswith("Without 2 of 6 comparisons at most,")
 
 
-def test_the_head_and_the_line_of_a_place_say_the_same_of_what_would_settle_it_and_no_bare_number_of_judgements():
+def test_the_head_and_the_line_of_a_place_say_the_same_of_what_would_settle_it_and_no_bare_number_of_answers():
     summary = summary_of([*said("a", "b", wrong_every=3), *said("b", "c"), *said("a", "c", wrong_every=5)])
     assert summary.answers == 216 and summary.raters_counted == 9
 

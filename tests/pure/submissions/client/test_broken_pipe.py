@@ -13,7 +13,7 @@ from django.conf import settings
 
 from leaderboard.stats.votes import write
 from submissions.client.broken_pipe import UNREAD
-from tests.support.leaderboard.stats.ballots import made_up
+from tests.support.leaderboard.stats.ballots import simulated_votes
 
 # Unbuffered, argparse itself passes over a help that cannot be written.
 BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
@@ -23,7 +23,7 @@ BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHON
 def votes(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("votes") / "study.csv"
     with path.open("w", newline="") as stream:
-        csv.writer(stream).writerows(write(made_up(4, 2, 4)))
+        csv.writer(stream).writerows(write(simulated_votes(4, 2, 4)))
     return path
 
 

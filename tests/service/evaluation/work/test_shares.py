@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from evaluation.models import Evaluation, EvaluationBatch, MetricProgram, Part, PhaseMetric, PropertyRun
-from evaluation.work import programs, properties, shares, trials, view_images, worker
+from evaluation.work import acceptance_tests, programs, properties, shares, view_images, worker
 from evaluation.work.shares import SHARE, SLICE_SECONDS
 from submissions.models import Status, Submission
 from tests.support.evaluation.programs import added, written
@@ -211,7 +211,7 @@ class TestOtherQueues:
 class TestIdle:
     @pytest.fixture
     def idle(self, day, monkeypatch) -> None:
-        for module, name in ((trials, "try_once"), (view_images, "make_once"), (properties, "measure_once")):
+        for module, name in ((acceptance_tests, "try_once"), (view_images, "make_once"), (properties, "measure_once")):
 
             def do(*_: object, name: str = name, overdue: bool = False) -> bool:
                 if overdue:

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from evaluation.models import EvaluationBatch, MetricProgram, OutsideWorker, Part, Process, WorkerToken
+from evaluation.models import EvaluationBatch, MetricProgram, Part, Process, RemoteWorker, WorkerToken
 from evaluation.work import worker
 from evaluation.work.progress import standing, standings
 from submissions.entry_states import Reason
@@ -49,7 +49,7 @@ def test_without_a_worker_it_waits_for_one(phase, people):
     Part.objects.update(device="gpu")
     assert waits(entry) == [(Reason.GPU_WORKER, 0)]
     token, _ = WorkerToken.make(phase.challenge, None, "lab", ["gpu"], 30)
-    OutsideWorker.hear(token, "w", "m", {})
+    RemoteWorker.hear(token, "w", "m", {})
     assert waits(entry) == [(Reason.TURN, 0)]
 
 

@@ -10,6 +10,7 @@ import math
 import re
 import zlib
 from base64 import b64decode
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,7 @@ from tests.support.factories import PhaseFactory, TeamFactory, gables, give_refe
 from tests.support.leaderboard.scores import entry, spread
 
 pytestmark = pytest.mark.django_db
+FORMAT_2 = import_module("leaderboard.migrations.0042_format_2_of_rankings")
 TWO = ({"slug": "f1", "key": "corner_f1", "is_primary": True}, {"slug": "offset", "key": "corner_offset"})
 LEVEL = {name: sum(values) / len(values) for name, values in WORKED.items()}
 
@@ -312,7 +314,7 @@ def old(request, worked) -> Snapshot:
     """A ranking of a demo of before, as one of this phase, whose entries it takes."""
     rows = [row for row in before() if row["audience"] == request.param and row["n_entries"] > 8]
     row = rows[-1]
-    content = json.loads(zlib.decompress(b64decode(row["payload"]["base64"])))
+    content = FORMAT_2.ranking(json.loads(zlib.decompress(b64decode(row["payload"]["base64"]))))
     for place, name in enumerate("ABCD"):
         content["entries"][place]["id"] = worked.submissions.get(method_name=name).pk
     data = json.dumps(content, separators=(",", ":")).encode()

@@ -55,7 +55,7 @@ def test_peoples_first_place_is_shown_with_its_interval_and_what_it_hangs_on_unt
 
 
 @pytest.mark.django_db
-def test_what_first_place_hangs_on_is_counted_in_duels_where_judgements_name_no_sample(judged, client):  # noqa: F811
+def test_what_first_place_hangs_on_is_counted_in_entry_pairs_where_answers_name_no_sample(judged, client):  # noqa: F811
     phase, entries = judged
     names = [*(entry.method_name for entry in entries), "elsewhere", "nowhere"]
     pairs = [(1, 0, 5), (1, 2, 2), (0, 2, 4), (1, 3, 3), (0, 3, 3), (2, 3, 4)]  # better, worse, how many of 12 say the other

@@ -28,7 +28,7 @@ from tests.service.leaderboard.studies.test_analysis import imported, judged, vo
 from tests.support.leaderboard.boards import board_of
 from tests.support.leaderboard.reasons import few_raters
 from tests.support.leaderboard.stats.ballots import vote
-from tests.support.leaderboard.studies.scored_houses import NAMES, duels, items, scored_houses
+from tests.support.leaderboard.studies.scored_houses import NAMES, comparisons, items, scored_houses
 
 pytestmark = pytest.mark.django_db
 
@@ -49,16 +49,16 @@ def test_where_entries_are_level_with_people_none_is_said_to_be_first(judged):  
 
 def test_the_board_and_the_study_name_the_same_entries_that_may_be_first(challenge, people):
     phase = scored_houses(challenge, people)
-    study = imported(phase, duels(phase, raters=5, seed=3))
+    study = imported(phase, comparisons(phase, raters=5, seed=3))
     assert analyse_due() == 1
     summary = study.analyses.get().summary
     pks = [summary.entries[line.method] for line in summary.ranked]
     found = human_agreement.of_phase(phase, True, board_of([1.0] * len(pks), id=pks).entries, {})
     open_ = [n for n, line in enumerate(summary.ranked) if line.rank[0] == 1]
     assert found.may_be_first == open_ and 0 in open_
-    assert HumanAgreement.read(found.model_dump(mode="json")).may_be_first == open_
+    assert HumanAgreement.model_validate(found.model_dump(mode="json")).may_be_first == open_
     del (earlier := found.model_dump(mode="json"))["may_be_first"]
-    assert HumanAgreement.read(earlier).may_be_first is None
+    assert HumanAgreement.model_validate(earlier).may_be_first is None
 
 
 def test_who_may_be_first_is_asked_among_those_who_hold_a_rank(challenge, people):
@@ -140,7 +140,7 @@ def test_an_entry_that_too_few_people_scored_has_no_place_beside_those_with_enou
     assert said.claim(made).metrics == said.claim(made).people
     lines = BoardRows(with_people(made), Choice()).lines
     assert [(line.people.text, line.people.title) for line in lines][2] == ("–", sentence(few))
-    assert HumanAgreement.read(found.model_dump(mode="json")) == found
+    assert HumanAgreement.model_validate(found.model_dump(mode="json")) == found
     assert found.redacted([2], {pks[far]}, {far}).few == {}
     assert "few" not in found.model_copy(update={"few": None}).model_dump(mode="json")
 
@@ -192,7 +192,7 @@ def test_a_board_follows_the_study_that_the_ranking_of_metrics_follows(judged): 
     brought("people", [row for row in answers if row.sample in items[:5]])
     most = brought("answers", [row for row in answers if row.rater < "r6"])
     again = [*answers, *(replace(row, rater=f"{row.rater} again") for row in answers)]
-    brought("made-up", again, made_up=True)
+    brought("made-up", again, simulated=True)
     brought("early", [row for row in again if row.sample in items[:4]])
     while analyse_due():
         pass
@@ -210,7 +210,7 @@ def test_entries_that_never_met_are_in_no_common_order(judged, client):  # noqa:
     phase, entries = judged
     items = list(phase.batches.get(state="current").reference.item_ids)
     near, far = (entry.method_name for entry in entries)
-    # What is far off wins more of its duels, in the smaller part.
+    # What is far off wins more of its comparisons, in the smaller part.
     rows = [Vote(f"r{k}", near, "A", "left" if (k + n) % 3 else "right", item) for k in range(8) for n, item in enumerate(items)]
     rows += [Vote(f"r{k}", far, "B", "left" if (k + n) % 6 else "right", item) for k in range(6) for n, item in enumerate(items)]
     imported(phase, rows)
@@ -409,4 +409,4 @@ def test_a_ranking_keeps_its_figures_and_says_what_was_withdrawn_since(client, j
     assert "3 votes were withdrawn since" in client.get(f"{here}/").content.decode()
     assert "3 votes were withdrawn since" in client.get(f"{here}.md").content.decode()
     told = client.get(api).json()["study"]
-    assert (told["withdrawn"], told["judgements"]) == (3, made.board.people.judgements)
+    assert (told["withdrawn"], told["answers"]) == (3, made.board.people.answers)

@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.metrics import registry
 from evaluation.models import PhaseMetric, Score
-from evaluation.properties import shipped, suite
+from evaluation.properties import bundled_tables, suite
 from evaluation.properties.suite import Dataset, Rate
 from leaderboard.boards import metric_evidence
 from leaderboard.boards.metric_evidence import Count, Evidence, Line, Reason
@@ -110,7 +110,7 @@ class TestTable:
         known = {test.id for test in suite.TESTS}
         assert metric_evidence._BY_TEST.keys() <= known
         for tests, keys, _, _ in metric_evidence._BY_METRIC:
-            assert set(tests) <= known and set(keys) <= {key for key in registry.REGISTRY if shipped.published(key)}
+            assert set(tests) <= known and set(keys) <= {key for key in registry.REGISTRY if bundled_tables.published(key)}
 
 
 class TestCost:

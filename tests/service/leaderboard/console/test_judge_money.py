@@ -110,7 +110,7 @@ def test_when_a_key_is_removed_its_run_stops_with_a_sentence(desk, server, study
     assert claimed.reserve(None) is not None
     assert "1 run that it paid is stopped" in text_of(desk.post(money_page(study), {"act": "remove"}, follow=True))
     assert claimed.reserve(None) is None, "nothing is sent any more, whoever is at it"
-    claimed.let_go()
+    claimed.release_lease()
     run.refresh_from_db()
     assert run.state == "failed" and "was removed by organizer; add one and continue." in run.failure and ask_due() == 0
     page = text_of(desk.post(run_address, {"act": "start"}, follow=True))
@@ -153,7 +153,7 @@ def test_keys_outlive_a_change_of_the_secret_key(study, people, settings, capsys
     before = settings.SECRET_KEY
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "another", [before]
     assert key.unsealed() == OWN and OWN not in key.sealed
-    call_command("seal_anew")
+    call_command("rotate_secret_key")
     assert "1 keys are sealed" in capsys.readouterr().out
     settings.SECRET_KEY_FALLBACKS = []
     with pytest.raises(ValueError, match="put it in again"):
@@ -163,7 +163,7 @@ def test_keys_outlive_a_change_of_the_secret_key(study, people, settings, capsys
     with pytest.raises(sealing.Unsealable):
         sealing.unseal(key.sealed, f"{LABEL} of others")
     settings.SECRET_KEY = "lost"
-    call_command("seal_anew")
+    call_command("rotate_secret_key")
     assert "1 cannot be read" in capsys.readouterr().out
 
 

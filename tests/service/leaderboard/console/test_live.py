@@ -19,7 +19,7 @@ from django.utils.html import escape
 from evaluation.work.worker import drain
 from leaderboard.boards import snapshots
 from leaderboard.models import Question, Rater, Snapshot, Study, StudyEntry, StudyVote
-from leaderboard.stats.alternative import TOLERATED
+from leaderboard.stats.judge_substitution import TOLERATED
 from leaderboard.stats.minimums import ITEMS_FOR_LOOK, RATERS_FOR_FIGURE
 from leaderboard.studies.analysis import analyse_due, recount
 from leaderboard.studies.live import artifacts
@@ -27,7 +27,7 @@ from leaderboard.studies.live.answer import answer
 from leaderboard.studies.live.artifacts import CORRUPTIONS
 from submissions.models import AuditEntry, Status, Submission, User
 from tests.support.factories import PhaseFactory, UserFactory, confirmed, gables, give_reference
-from tests.support.leaderboard.stats.ballots import made_up
+from tests.support.leaderboard.stats.ballots import simulated_votes
 from tests.support.leaderboard.studies.live import making
 
 
@@ -673,7 +673,7 @@ class TestOutlook:
 
     def test_what_another_study_found_is_reckoned_with(self, place, phase, client, rows):
         names = {f"m{n}": row.method_name for n, row in enumerate(rows)}
-        votes = [replace(one, left=names[one.left], right=names[one.right]) for one in made_up(6, 6, len(rows))]
+        votes = [replace(one, left=names[one.left], right=names[one.right]) for one in simulated_votes(6, 6, len(rows))]
         Study.import_votes(phase, None, votes, slug="before", title="The pilot", question="?")
         while analyse_due():
             pass

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from leaderboard.bundle.moments import moment_text
+from leaderboard.bundle.parse_time import moment_text
 from leaderboard.console.forms.challenge import MOMENTS
 from submissions.models import AuditEntry, Phase
 from tests.support.factories import archive, gables, received

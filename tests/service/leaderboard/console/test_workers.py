@@ -11,13 +11,13 @@ from django.utils import timezone
 
 from evaluation import versions
 from evaluation.metrics import registry
-from evaluation.models import ComputeBudget, EvaluationBatch, OutsideWorker, Part, PartRecord, PhaseMetric, Process, WorkerToken
-from evaluation.work import costs, outside, worker
+from evaluation.models import ComputeBudget, EvaluationBatch, Part, PartRecord, PhaseMetric, Process, RemoteWorker, WorkerToken
+from evaluation.work import costs, remote_worker_server, worker
 from leaderboard import wheel
 from submissions.entry_states import Reason, Why
 from submissions.models import AuditEntry, Status, Submission
 from submissions.wording import waiting
-from tests.support.evaluation.outside import claim, elapse, expire, token_of, work
+from tests.support.evaluation.remote_workers import claim, elapse, expire, token_of, work
 from tests.support.factories import archive, perturbed, received
 
 pytestmark = pytest.mark.django_db
@@ -126,7 +126,7 @@ def test_a_worker_with_the_services_versions_gets_a_part_though_another_has_othe
 
 def test_the_status_page_counts_workers_and_names_none(client, challenge):
     token = token_of(challenge)
-    OutsideWorker.hear(token, "secret-host:1", "m", {})
+    RemoteWorker.hear(token, "secret-host:1", "m", {})
     now = timezone.now()
     Process.objects.create(kind="worker", name="own-host:2", queues=["cpu"], started_at=now, seen_at=now)
     page = client.get("/status/").content.decode()
@@ -146,9 +146,9 @@ def entry(phase, people, references) -> Submission:
 
 def test_workers_are_listed_with_what_they_do_and_did(desk, at, challenge, entry):
     token = token_of(challenge, agreed=50, share=0.0)
-    OutsideWorker.hear(token, "node7:1", "node7", {"cores": 8, "card": False})
+    RemoteWorker.hear(token, "node7:1", "node7", {"cores": 8, "card": False})
     work(token, worker="node7:1")
-    outside.claim(token, ["cpu"], "node7:1", "node7 b")
+    remote_worker_server.claim(token, ["cpu"], "node7:1", "node7 b")
     page = desk.get(at("workers/")).content.decode()
     assert "node7:1" in page and "8 cores" in page and ">there<" in page
     assert "1 of these was active" in page

@@ -1,11 +1,11 @@
-"""The demo's made-up judge: it says that it is made up wherever it speaks, and is a little better than chance."""
+"""The demo's simulated judge: it says that it is made up wherever it speaks, and is a little better than chance."""
 
 from __future__ import annotations
 
 import pytest
 from django.urls import reverse
 
-from leaderboard.demo.judge import made_up_judge
+from leaderboard.demo.judge import simulated_judge
 from leaderboard.models import StudyVote
 from leaderboard.studies.analysis import analyse_due
 from tests.support.factories import gables, perturbed
@@ -17,22 +17,22 @@ SCALES = {f"n{n}": 0.01 + 0.3 * n for n in range(5)}
 
 @pytest.fixture
 def judged(phase):
-    study = study_of(phase, {name: entry(phase, name, perturbed(gables(), scale)) for name, scale in SCALES.items()}, made_up=True)
+    study = study_of(phase, {name: entry(phase, name, perturbed(gables(), scale)) for name, scale in SCALES.items()}, simulated=True)
     samples = phase.batches.get(state="current").reference.groups
     return study, {(name, sample): -scale for name, scale in SCALES.items() for sample in samples}
 
 
-def test_it_is_made_up_by_name_and_in_every_text(judged, client, people):
+def test_it_is_simulated_by_name_and_in_every_text(judged, client, people):
     study, liking = judged
-    run = made_up_judge(study, None, {"overall": liking})
+    run = simulated_judge(study, None, {"overall": liking})
     assert run.state == "done" and run.n_answered == run.n_planned > 20 and run.left == 0 and run.requests == 0
-    assert run.rater.name.startswith("made-up judge · wireframe · 2") and run.is_for_display_only
+    assert run.rater.name.startswith("simulated judge · wireframe · 2") and run.is_for_display_only
     assert all(answer.said[0]["text"].startswith("Simulated: no model was asked") for answer in run.answers.all())
     right = [liking[a.left.label, a.sample] > liking[a.right.label, a.sample] for a in run.answers.select_related("left", "right")]
     said = [answer.said[0]["verdicts"] == [-1] for answer in run.answers.all()]
     alike = sum(a == b for a, b in zip(right, said, strict=True)) / len(said)
     assert 0.55 < alike < 0.95 and 0 < sum(said) < len(said)
-    again = made_up_judge(study, None, {"overall": liking})
+    again = simulated_judge(study, None, {"overall": liking})
     assert [a.said for a in again.answers.all()] == [a.said for a in run.answers.all()]
     entries = {one.label: one for one in study.entries.all()}
     rater = study.raters.create(name="r")
@@ -42,8 +42,8 @@ def test_it_is_made_up_by_name_and_in_every_text(judged, client, people):
         pass
     page = client.get(reverse("study", args=[study.phase.challenge.slug, study.phase.slug, study.slug])).content.decode()
     # One for display only is in no table, chart or order: its own heading says so.
-    assert 'aria-label="Judges and people"' not in page and "made-up judge · wireframe" not in page.partition('id="judges"')[0]
-    assert "made-up judge · wireframe" in page and "display only" in page and "rank nothing" in page
+    assert 'aria-label="Judges and people"' not in page and "simulated judge · wireframe" not in page.partition('id="judges"')[0]
+    assert "simulated judge · wireframe" in page and "display only" in page and "rank nothing" in page
     client.force_login(people.organizer)
     address = reverse("console_judge", args=[study.phase.challenge.slug, study.phase.slug, study.slug, run.pk])
     assert "Simulated: no model was asked" in client.get(address).content.decode()

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 
 from evaluation.models import EvaluationBatch, PropertyRun
-from evaluation.properties import shipped
+from evaluation.properties import bundled_tables
 from evaluation.work.worker import drain
 from leaderboard.bundle.parse import parse
 from leaderboard.demo import interiors, load, rooflines, solids
@@ -27,7 +27,7 @@ from tests.support.leaderboard.studies.live import making
 def test_the_bundle_is_one_that_an_organizer_could_have_written(demo, tmp_path):
     load.write_bundle(demo, tmp_path)
     definition = parse(tmp_path).definition
-    assert (definition.slug, definition.made_up) == (demo.slug, True)
+    assert (definition.slug, definition.simulated) == (demo.slug, True)
     assert {phase.slug for phase in definition.phases} == set(demo.references())
     with zipfile.ZipFile(tmp_path / f"{demo.phase}-{demo.given[0]}.zip") as given:
         names = given.namelist()
@@ -39,7 +39,7 @@ def test_the_bundle_is_one_that_an_organizer_could_have_written(demo, tmp_path):
 
 
 @pytest.mark.parametrize("demo", load.DEMOS, ids=lambda demo: demo.slug)
-def test_every_entry_says_that_it_is_made_up_and_is_sent_by_somebody_of_the_demo(demo):
+def test_every_entry_says_that_it_is_simulated_and_is_sent_by_somebody_of_the_demo(demo):
     assert all(entry.description.startswith("Simulated: ") for entry in demo.entries)
     assert {entry.who for entry in demo.entries} <= set(demo.people) <= {person.name for person in PEOPLE if person.team}
     assert len({entry.method for entry in demo.entries}) == len(demo.entries)
@@ -70,7 +70,7 @@ def test_the_sanity_tests_of_all_its_columns_come_with_the_project(demo, tmp_pat
     load.make_accounts()
     phases = load.load_challenge(demo, tmp_path).phases.all()
     columns = [metric for phase in phases for metric in phase.metrics.all()]
-    assert columns and [f"{metric.key} {metric.params}" for metric in columns if not shipped.tables(metric.fingerprint)] == []
+    assert columns and [f"{metric.key} {metric.params}" for metric in columns if not bundled_tables.tables(metric.fingerprint)] == []
     assert PropertyRun.request_missing() == 0
 
 
@@ -117,7 +117,7 @@ def test_the_command_sends_scores_and_ends_and_a_second_time_does_nothing(live_s
 
     study = Study.objects.get(from_results=False)
     assert study.runs_other_programs
-    assert study.made_up and study.is_public and study.judged_criteria() == {"overall", "plausibility_3d", "geometry_details"}
+    assert study.simulated and study.is_public and study.judged_criteria() == {"overall", "plausibility_3d", "geometry_details"}
     assert set(study.entries.values_list("label", flat=True)) == {"convex hull", "few-faces"}
     run = study.judge_runs.get()
     assert run.state == "done" and set(run.result["criteria"]) == {"plausibility_3d", "geometry_details", "overall"}

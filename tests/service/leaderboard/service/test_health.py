@@ -18,7 +18,7 @@ from leaderboard.service.health import Unready
 from submissions.models import Status, Submission
 from submissions.storage import stored_files
 from submissions.storage.store import StorageError
-from tests.support.evaluation import outside, programs
+from tests.support.evaluation import programs, remote_workers
 from tests.support.factories import archive, received
 
 LONG_AGO = timedelta(hours=2)
@@ -235,15 +235,15 @@ class TestRemoteWorkers:
     def token(self, phase, people, references):
         received(phase, people.team, archive(references), user=people.owner)
         worker.check(Submission.objects.to_validate().claim("checks", status=Status.CLAIMED))
-        return outside.token_of(phase.challenge)
+        return remote_workers.token_of(phase.challenge)
 
     def test_one_that_holds_a_part_without_progress_is_noted_with_its_time(self, token, client):
         assert health.probe_remote() == "no remote worker holds a part"
-        part = outside.claim(token)
+        part = remote_workers.claim(token)
         assert health.probe_remote() == "remote workers hold 1 part, each with progress"
-        outside.elapse(800)
+        remote_workers.elapse(800)
         assert not Part.objects.stalled()
-        outside.elapse(401)
+        remote_workers.elapse(401)
         assert Part.objects.stalled() == [part]
         said = sentence(health.probe_remote)
         held = int(re.search(r"hold 1 part without progress, the oldest for (\d+) s with 0 of 1 items done", said)[1])
@@ -256,7 +256,7 @@ class TestRemoteWorkers:
 
     def test_a_token_that_waits_is_noted_until_it_is_over(self, token):
         for _ in range(2):
-            outside.expire(outside.claim(token))
+            remote_workers.expire(remote_workers.claim(token))
         assert "1 token of remote workers gets no part for a while" in sentence(health.probe_remote)
         token.refresh_from_db()
         token.note_result()

@@ -60,7 +60,7 @@ def test_pages_and_geometry_arrive_compressed_and_a_copy_of_them_still_holds(cli
 @pytest.mark.parametrize(
     ("sent", "shown"),
     [
-        ("<b>90</b> of 100 duels [88, 91].", "<b>90</b> of 100 duels [88,~91]."),
+        ("<b>90</b> of 100 comparisons [88, 91].", "<b>90</b> of 100 comparisons [88,~91]."),
         ("seen by 58 % of people [52, 64]", "seen by 58~% of people [52,~64]"),
         ("by 1.5 points\n   [−1.3, .7] </b> [2 %, 3 %]", "by 1.5 points\n   [−1.3,~.7] </b> [2~%,~3~%]"),
         ("<i></i>95\n  % interval, [12,\n 14]", "<i></i>95~% interval, [12,\n 14]"),

@@ -36,7 +36,7 @@ from submissions.models import AuditEntry
 from tests.support.factories import PhaseFactory, gables, give_reference
 from tests.support.leaderboard import scores
 from tests.support.leaderboard.reasons import few_items, few_raters
-from tests.support.leaderboard.stats.ballots import made_up, vote
+from tests.support.leaderboard.stats.ballots import simulated_votes, vote
 from tests.support.leaderboard.studies.live import making
 from tests.support.processes import end_leases
 
@@ -50,7 +50,10 @@ def imported(phase, votes, **more) -> Study:
 
 def test_votes_come_back_as_they_went_in(phase):
     known = {"gold": "1", "order": "19", "at": "2026-11-22T14:05:09+00:00"}
-    rows = [*made_up(3, 2, 3), vote("m0", "m1", "tie", "r0", "s0", criterion="beauty", repeat_of="3", swapped="1", group="a", **known)]
+    rows = [
+        *simulated_votes(3, 2, 3),
+        vote("m0", "m1", "tie", "r0", "s0", criterion="beauty", repeat_of="3", swapped="1", group="a", **known),
+    ]
     study = imported(phase, rows)
     assert list(study.votes()) == [Vote(**{**vars(row), "study": "people"}) for row in rows]
     assert study.raters.count() == 3 and study.entries.count() == 3
@@ -58,22 +61,22 @@ def test_votes_come_back_as_they_went_in(phase):
 
 
 def test_an_analysis_is_asked_for_once_computed_by_a_worker_and_not_again(phase):
-    rows = [*made_up(3, 2, 3), vote("m0", "m1", "tie", "r0", "s0", criterion="beauty")]
+    rows = [*simulated_votes(3, 2, 3), vote("m0", "m1", "tie", "r0", "s0", criterion="beauty")]
     study = imported(phase, rows)
     assert [analyse_due() for _ in range(3)] == [1, 1, 0]
     assert {row.criterion for row in study.analyses.filter(state="done")} == {"", "beauty"}
     row = study.analyses.get(criterion="")
-    votes = canonical(made_up(3, 2, 3))
+    votes = canonical(simulated_votes(3, 2, 3))
     expected = plain(analyse(votes, damaged=()))
     made = plain(row.summary)
     assert made == row.content and row.made_of == row.wanted
-    for name in ("answers", "reason", "duels", "ceiling", "enough", "counted", "agreement"):
+    for name in ("answers", "reason", "entry_pairs", "ceiling", "enough", "counted", "agreement"):
         assert made[name] == expected[name]
     assert request_analyses() == 0
 
 
 def test_more_votes_are_a_new_analysis_and_the_old_one_stays_meanwhile(phase):
-    study = imported(phase, made_up(3, 2, 3))
+    study = imported(phase, simulated_votes(3, 2, 3))
     analyse_due()
     Study.objects.filter(pk=study.pk).update(revision=2)
     assert request_analyses() == 1
@@ -85,7 +88,7 @@ def test_more_votes_are_a_new_analysis_and_the_old_one_stays_meanwhile(phase):
 
 
 def test_a_late_worker_writes_nothing(phase):
-    study = imported(phase, made_up(3, 2, 3))
+    study = imported(phase, simulated_votes(3, 2, 3))
     StudyAnalysis.request_missing()
     late = StudyAnalysis.objects.waiting().claim("late")
     assert end_leases(StudyAnalysis.objects.all()) == 1
@@ -98,7 +101,7 @@ def test_a_late_worker_writes_nothing(phase):
 
 
 def test_an_analysis_that_breaks_ends_with_a_sentence(phase, monkeypatch, settings):
-    study = imported(phase, made_up(3, 2, 3))
+    study = imported(phase, simulated_votes(3, 2, 3))
     monkeypatch.setattr("leaderboard.studies.analysis.analyse", lambda *given, **named: 1 / 0)
     for _ in range(settings.MAX_ATTEMPTS):
         StudyAnalysis.objects.update(lease_until=None)
@@ -109,9 +112,9 @@ def test_an_analysis_that_breaks_ends_with_a_sentence(phase, monkeypatch, settin
 
 
 def test_a_slug_is_taken_once(phase):
-    imported(phase, made_up(2, 1, 3))
+    imported(phase, simulated_votes(2, 1, 3))
     with pytest.raises(ValueError, match="There is a study 'people' in this phase already"):
-        imported(phase, made_up(2, 1, 3))
+        imported(phase, simulated_votes(2, 1, 3))
     assert Study.objects.count() == 1
 
 
@@ -182,7 +185,7 @@ def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(ju
     assert Snapshot.current(phase, "organizers").board.people.study.id == study.pk
 
 
-def test_the_front_page_tells_the_surest_duel_that_a_metric_turns_round_where_no_first_is_turned(judged, client, people):
+def test_the_front_page_tells_the_surest_pair_that_a_metric_turns_round_where_no_first_is_turned(judged, client, people):
     phase, entries = judged
     items = list(phase.batches.get(state="current").reference.item_ids)
     study = imported(phase, votes_for(entries, items, 1))
@@ -215,8 +218,8 @@ def test_the_front_page_tells_the_surest_duel_that_a_metric_turns_round_where_no
 
 
 def test_the_page_shows_every_part_and_no_names_of_raters(phase, client):
-    rows = [Vote(**{**vars(row), "rater": f"jane.{row.rater}@example.org"}) for row in made_up(6, 8, 5)]
-    study = imported(phase, rows, made_up=True)
+    rows = [Vote(**{**vars(row), "rater": f"jane.{row.rater}@example.org"}) for row in simulated_votes(6, 8, 5)]
+    study = imported(phase, rows, simulated=True)
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/"
     assert "being computed" in client.get(address).content.decode()
     assert "Being computed" in client.get(f"{address}people/").content.decode()
@@ -262,7 +265,7 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
             ["Which metrics agree", "Are there enough", "%</b>", "may be first"],
         ),
         (
-            made_up(5, 8, 6),
+            simulated_votes(5, 8, 6),
             {},
             ["5 raters", "Few raters: rough intervals.", "Are there enough votes?", "Every figure of every"],
             ["It is too early to say."],
@@ -288,7 +291,7 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
                 "All stand level, so there is no order that a part",
                 "All answers are alike.",  # of b, which nobody's answers move: it has no interval, and that is why
             ],
-            ["too few judgements", "What first place hangs on", "Steady:", "These met none"],
+            ["too few answers", "What first place hangs on", "Steady:", "These met none"],
         ),
         (
             turned([("a", "b"), ("c", "d")], every=5),
@@ -325,7 +328,7 @@ def test_the_page_says_in_every_state_only_what_there_is(phase, client, votes, l
 
 
 def test_votes_are_for_organizers_and_hidden_studies_too(phase, client, people):
-    study = imported(phase, made_up(3, 2, 3), is_public=False)
+    study = imported(phase, simulated_votes(3, 2, 3), is_public=False)
     analyse_due()
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
     assert client.get(address).status_code == 404 and client.get(f"{address}votes.csv").status_code == 404
@@ -480,7 +483,7 @@ def test_a_phase_without_a_study_says_so_and_lets_its_organizers_make_one(phase,
 
 
 def test_the_page_says_that_single_votes_stay_with_the_organizers(phase, client, people):
-    imported(phase, made_up(3, 2, 3))
+    imported(phase, simulated_votes(3, 2, 3))
     analyse_due()
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
     page = client.get(address).content.decode()
@@ -521,7 +524,7 @@ def test_withheld_entries_are_counted_among_those_that_were_judged(judged, peopl
 
 
 def test_too_few_samples_are_called_as_their_challenge_calls_them_now(phase, client):
-    study = imported(phase, made_up(6, 3, 3))
+    study = imported(phase, simulated_votes(6, 3, 3))
     assert analyse_due() == 1
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
     for noun in ("house", "body"):
@@ -541,10 +544,10 @@ def test_entries_of_which_nobody_preferred_any_are_not_listed_as_damaged(phase, 
     while analyse_due():
         pass
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/"
-    duels, scores = (client.get(f"{address}{name}/").content.decode() for name in ("people", "scores"))
+    entry_pairs, scores = (client.get(f"{address}{name}/").content.decode() for name in ("people", "scores"))
     assert client.get(address).content.decode().count('title="Nobody preferred either.">–') == 2
     assert scores.count('<p class="sub">All 36 scores are 3.</p>') == 1, "why there is no interval stands beside the figures"
-    assert "Nobody preferred either." in duels and "Damaged, empty" not in duels
+    assert "Nobody preferred either." in entry_pairs and "Damaged, empty" not in entry_pairs
     assert (
         scores.count('<small class="range">All 36 scores are 3.') == 2
         and "Entries are listed by name." in scores
@@ -555,7 +558,7 @@ def test_entries_of_which_nobody_preferred_any_are_not_listed_as_damaged(phase, 
 
 @pytest.mark.parametrize(("raters", "shown"), [(4, False), (5, True)])
 def test_who_agrees_with_whom_is_drawn_from_five_people_on(phase, client, raters, shown):
-    rows = made_up(raters, 5, 3)
+    rows = simulated_votes(raters, 5, 3)
     imported(phase, rows)
     analyse_due()
     page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/").content.decode()
@@ -606,7 +609,7 @@ def test_a_study_whose_answers_are_all_known_pairs_is_analysed_and_its_page_says
 
 
 def test_a_study_all_of_whose_raters_were_left_out_does_not_say_that_its_pairs_were_known(phase):
-    study = imported(phase, made_up(6, 5, 3))
+    study = imported(phase, simulated_votes(6, 5, 3))
     study.raters.update(is_counted=False)
     assert analyse_due() == 1
     assert study.analyses.get().summary.reason == NOTHING_COUNTS

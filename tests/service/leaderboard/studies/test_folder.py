@@ -53,7 +53,7 @@ def export(study, tmp_path: Path) -> Path:
 
 
 def test_a_folder_holds_votes_references_and_entries_as_training_reads_them(phase, entries, references, tmp_path, capsys):
-    study = Study.import_votes(phase, None, votes(), made_up=True, **ABOUT)
+    study = Study.import_votes(phase, None, votes(), simulated=True, **ABOUT)
     folder = export(study, tmp_path)
     said = capsys.readouterr().out
     assert "4 answers on 2 samples and 3 entries with files" in said and "Without files: from elsewhere." in said
@@ -61,7 +61,7 @@ def test_a_folder_holds_votes_references_and_entries_as_training_reads_them(phas
     kept = load_folder(folder / "references")
     assert set(kept) == {"house_01", "house_02"} and all(same(kept[item], references[item]) for item in kept)
     about = material(folder)
-    assert set(about.entries) == set(NAMES) and about.made_up and about.item("house_01") == "house_01"
+    assert set(about.entries) == set(NAMES) and about.simulated and about.item("house_01") == "house_01"
     for number, name in enumerate(NAMES):
         found = load_folder(about.entries[name])
         assert set(found) == ({"house_01"} if name == "plain" else {"house_01", "house_02"})

@@ -15,7 +15,7 @@ from leaderboard.stats.votes import Vote
 from leaderboard.studies import joint, metric_ranking
 from leaderboard.studies.analysis import analyse_due
 from tests.support.factories import UserFactory
-from tests.support.leaderboard.studies.scored_houses import duels, items, scored_houses, scores
+from tests.support.leaderboard.studies.scored_houses import comparisons, items, scored_houses, scores
 
 pytestmark = pytest.mark.django_db
 ABOUT = {"question": "Which of the two is closer to the house?", "is_public": True}
@@ -61,7 +61,7 @@ def assert_same(ours: Summary, whole: Summary) -> None:
 
 
 def test_a_study_of_pairs_cut_in_two_says_together_what_it_said_whole(scored):
-    rows = duels(scored)
+    rows = comparisons(scored)
     study = imported(scored, "whole", rows)
     first, second = cut(rows, {"r0", "r3", "r5"})
     halves = [imported(scored, "first", first), imported(scored, "second", second)]
@@ -88,7 +88,7 @@ def test_a_study_of_opinion_scores_too(scored):
 
 
 def test_one_account_in_two_studies_is_one_rater_and_is_asked_nothing_twice(scored):
-    rows = duels(scored)
+    rows = comparisons(scored)
     studies = [imported(scored, "first", rows), imported(scored, "second", rows)]
     apart = joint.together(studies)
     assert (apart.raters_counted, apart.answers) == (14, 2 * len(rows))
@@ -100,7 +100,7 @@ def test_one_account_in_two_studies_is_one_rater_and_is_asked_nothing_twice(scor
 
 
 def test_of_one_accounts_answers_in_two_studies_that_given_first_counts_whichever_study_is_older(scored):
-    rows = duels(scored)
+    rows = comparisons(scored)
     turned = {"left": "right", "right": "left", "tie": "tie"}
     later = [replace(one, choice=turned[one.choice], at=f"2026-11-02T10:00:{n % 60:02}+00:00") for n, one in enumerate(rows)]
     earlier = [replace(one, at=f"2026-11-01T10:00:{n % 60:02}+00:00") for n, one in enumerate(rows)]
@@ -114,7 +114,10 @@ def test_of_one_accounts_answers_in_two_studies_that_given_first_counts_whicheve
 
 
 def test_pairs_and_scores_are_not_analysed_together(scored):
-    mixed = [imported(scored, "pairs", duels(scored)), Study.import_ratings(scored, None, scores(scored), slug="mos", title="M", **ABOUT)]
+    mixed = [
+        imported(scored, "pairs", comparisons(scored)),
+        Study.import_ratings(scored, None, scores(scored), slug="mos", title="M", **ABOUT),
+    ]
     with pytest.raises(ValueError, match="of pairs, and of opinion scores on each scale"):
         joint.together(mixed)
     while analyse_due():
@@ -125,9 +128,9 @@ def test_pairs_and_scores_are_not_analysed_together(scored):
 
 
 def test_the_ranking_takes_them_together_once_that_is_done_and_only_of_those_whom_everybody_may_see(scored, people):
-    rows = duels(scored)
+    rows = comparisons(scored)
     first, second = cut(rows, {"r0", "r1", "r2"})
-    third = [replace(one, rater=f"third {one.rater}") for one in duels(scored, 5, seed=1)]
+    third = [replace(one, rater=f"third {one.rater}") for one in comparisons(scored, 5, seed=1)]
     studies = [imported(scored, "first", first + second[:90]), imported(scored, "second", [replace(o, rater=f"x{o.rater}") for o in rows])]
     hidden = imported(scored, "hidden", third, is_public=False)
 
@@ -144,7 +147,7 @@ def test_the_ranking_takes_them_together_once_that_is_done_and_only_of_those_who
     assert row.ids == sorted(study.pk for study in studies) and row.state == "done"
     (one,) = stand().studies
     assert sorted((one.id, *one.joined)) == row.ids and not one.sharing
-    assert one.judgements == sum(len(study.study_votes.all()) for study in studies) and len(one.metrics) == 3
+    assert one.answers == sum(len(study.study_votes.all()) for study in studies) and len(one.metrics) == 3
     slugs = {metric["slug"] for metric in scored.batches.get(state="current").metrics}
     assert {line.key for line in one.metrics.values()} <= slugs, "a metric's page knows its columns by these"
     words = re.sub(r"\s+", " ", Client().get("/metrics/").content.decode())
@@ -161,7 +164,7 @@ def test_the_ranking_takes_them_together_once_that_is_done_and_only_of_those_who
 
 
 def test_another_version_of_the_reference_is_another_set_of_items(scored):
-    rows = duels(scored)
+    rows = comparisons(scored)
     studies = [imported(scored, slug, [replace(one, rater=f"{slug} {one.rater}") for one in rows]) for slug in ("a", "b")]
     while analyse_due():
         pass

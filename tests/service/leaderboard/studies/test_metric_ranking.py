@@ -16,10 +16,10 @@ from leaderboard.models import Rater, Study
 from leaderboard.records.agreement import Known, Line, Verdict
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Person, Standing, standing
-from leaderboard.stats.crossed import Estimate
 from leaderboard.stats.records import Across, Metric, plain
+from leaderboard.stats.two_way_intervals import Estimate
 from leaderboard.studies import metric_ranking
-from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Evidence, Family, family, verdict
+from leaderboard.studies.metric_ranking import PUBLISHED, REAL, SIMULATED, Evidence, Family, family, verdict
 from leaderboard.wording import agreement as wording
 from leaderboard.wording.agreement import may_be_best
 from submissions.models import Challenge
@@ -60,10 +60,10 @@ def metric(key: str, value: float | None, se: float = 0.02, n_eff: float = 100.0
 
 def evidence(id: int, values: dict[str, float | None], source: str = REAL, n_eff: float = 100.0, se: float = 0.02, **more) -> Evidence:
     metrics = {key: metric(key, value, se, n_eff) for key, value in values.items()}
-    guards = {name: metric(name, 0.5, error, reference_point=True) for name, error in (("coin", 0.02), ("constant", 0.0))}
+    reference_points = {name: metric(name, 0.5, error, reference_point=True) for name, error in (("coin", 0.02), ("constant", 0.0))}
     names = sorted(key for key, value in values.items() if value is not None)
     pairs = {frozenset((a, b)): (a, values[a] - values[b], 0.02) for n, a in enumerate(names) for b in names[n + 1 :]}
-    found = Evidence(id, "wireframe", source, metrics, guards, RATER, pairs, frozenset(), frozenset(), 12, 120, False)
+    found = Evidence(id, "wireframe", source, metrics, reference_points, RATER, pairs, frozenset(), frozenset(), 12, 120, False)
     return replace(found, **more)
 
 
@@ -73,10 +73,13 @@ def test_three_studies_are_pooled_as_the_worked_example_and_two_are_not():
     studies = [evidence(n, {"m": p}, se=se * p * (1 - p)) for n, (p, se) in enumerate(zip(shares, errors, strict=True))]
     found = family("wireframe", studies)
     (row,) = found.rows
-    assert found.state == "pooled" and not found.made_up and row.over.k == 3 and row.over.differs and row.judgements == 360
+    assert found.state == "pooled" and not found.simulated and row.over.k == 3 and row.over.differs and row.answers == 360
     assert [round(one, 3) for one in (row.line.figure.value, row.line.figure.low, row.line.figure.high)] == [0.692, 0.488, 0.841]
     assert row.line.level is Standing.AT_CHANCE and row.line.places is None and row.line.of_studies == 3
-    assert [(one.fingerprint, one.line.percent, one.line.low) for one in found.guards] == [("coin", 50, 45), ("constant", 50, None)]
+    assert [(one.fingerprint, one.line.percent, one.line.low) for one in found.reference_points] == [
+        ("coin", 50, 45),
+        ("constant", 50, None),
+    ]
     assert claim(found) == "", "one metric is the best of none"
     two = family("wireframe", [studies[0], replace(studies[1], metrics={"m": metric("m", 0.6, n_eff=200.0)})])
     assert two.state == "alone" and [one.id for one in two.studies] == [1, 0]
@@ -105,7 +108,7 @@ def test_another_rater_is_pooled_like_a_metric_and_a_state_beside_one_needs_thre
     # On the logit ln(.72 / .28), with .02 / (.72 x .28) / 2 as the error of the mean of four, and t(.975, 3) = 3.1824.
     assert [round(end, 4) for end in found.another.ends] == [0.72, 0.6871, 0.7507] and found.another.n == 1200
     assert [(row.key, row.line.level) for row in found.rows] == [("a", Standing.ABOVE_HUMAN_LEVEL), ("c", Standing.BELOW_HUMAN_LEVEL)]
-    assert all(row.line.another == found.another for row in (*found.rows, *found.guards))
+    assert all(row.line.another == found.another for row in (*found.rows, *found.reference_points))
     alone = [{key: replace(one, person=None, standing=None) for key, one in study.metrics.items()} for study in studies[:2]]
     two = [replace(study, metrics=own, another=None) for study, own in zip(studies, alone, strict=False)]
     bare = family("wireframe", [*two, *studies[2:]])  # two studies with another rater are too few for one
@@ -121,9 +124,9 @@ def test_a_mean_counts_the_answers_of_the_studies_that_it_is_of():
     studies[4] = replace(studies[4], metrics=dict(studies[4].metrics) | {"m": replace(one, decided=replace(one.decided, coverage=0.5))})
     rows = {row.key: row for row in family("wireframe", studies).rows}
     row, line = rows["m"], rows["m"].line
-    assert (row.over.k, row.studies, row.judgements, line.figure.n, line.figure.raters) == (3, (0, 1, 2), 360, 360, 36)
+    assert (row.over.k, row.studies, row.answers, line.figure.n, line.figure.raters) == (3, (0, 1, 2), 360, 360, 36)
     assert line.of_studies == 3 and line.figure.n == 360
-    assert (rows["x"].studies, rows["x"].judgements) == ((0, 1, 2, 3, 4), 600)
+    assert (rows["x"].studies, rows["x"].answers) == ((0, 1, 2, 3, 4), 600)
 
 
 def test_of_equally_large_studies_the_one_of_more_people_leads_and_then_the_older():
@@ -135,8 +138,8 @@ def test_of_equally_large_studies_the_one_of_more_people_leads_and_then_the_olde
 
 
 def test_ratings_are_not_called_votes():
-    duels, scores = evidence(1, {"m": 0.7}), evidence(2, {"m": 0.7}, opinions=True)
-    said = [family("wireframe", studies).counted for studies in ([], [duels], [scores], [duels, scores])]
+    entry_pairs, scores = evidence(1, {"m": 0.7}), evidence(2, {"m": 0.7}, opinions=True)
+    said = [family("wireframe", studies).counted for studies in ([], [entry_pairs], [scores], [entry_pairs, scores])]
     assert said == ["votes", "votes", "ratings", "votes and ratings"]
 
 
@@ -231,8 +234,8 @@ def test_an_account_on_the_list_of_a_study_joins_it_to_none_before_its_answers_c
     assert sharing() == [1]
 
 
-def test_made_up_studies_count_only_where_there_are_no_others_and_early_ones_not_at_all():
-    invented = [evidence(n, {"m": 0.8}, MADE_UP) for n in range(3)]
+def test_simulated_studies_count_only_where_there_are_no_others_and_early_ones_not_at_all():
+    invented = [evidence(n, {"m": 0.8}, SIMULATED) for n in range(3)]
     early = evidence(8, {"m": None})
     for studies, expected in (
         ([], ("none", False, 0)),
@@ -242,7 +245,7 @@ def test_made_up_studies_count_only_where_there_are_no_others_and_early_ones_not
         ([*invented, evidence(9, {"m": 0.6}, PUBLISHED)], ("alone", False, 0)),
     ):
         found = family("wireframe", studies)
-        assert (found.state, found.made_up, found.early) == expected, studies
+        assert (found.state, found.simulated, found.early) == expected, studies
     assert claim(family("wireframe", [])) == ""
 
 
@@ -286,7 +289,7 @@ def test_the_page_in_its_four_states_and_for_whom(django_assert_max_num_queries)
     for n in range(3):
         held(PhaseFactory(challenge=roofs), f"s{n}", n, key=f"k{n}" if n else None)
     held(PhaseFactory(challenge=ChallengeFactory(family="mesh")), "which", 5, key="solids", title="Which is closer?")
-    held(PhaseFactory(challenge=ChallengeFactory(family="render")), "invented", 6, made_up=True)
+    held(PhaseFactory(challenge=ChallengeFactory(family="render")), "invented", 6, simulated=True)
     three = page("wireframe")
     assert NO_RATINGS not in three and "3 studies," in three and "measured here 2" in three
     assert "published 1" in three and "Always equal" in three and "All 22 metrics" in three
@@ -315,7 +318,7 @@ def test_the_page_in_its_four_states_and_for_whom(django_assert_max_num_queries)
     Challenge.objects.filter(pk=roofs.pk).update(visibility="private")
     assert NO_RATINGS in page("wireframe") and NO_RATINGS in page("wireframe", people.stranger)
     assert "3 studies," in page("wireframe", people.owner)
-    Challenge.objects.filter(pk=roofs.pk).update(visibility="public", made_up=True)
+    Challenge.objects.filter(pk=roofs.pk).update(visibility="public", simulated=True)
     assert NO_RATINGS in page("wireframe") and "Simulated 3 demo studies" in page("wireframe")
     held(PhaseFactory(challenge=ChallengeFactory(family="render")), "few", 7, raters=3, key="few")  # or of enough people who decided none
     assert "1 study shows no figure yet: that takes 5 raters, 5 items, and votes that name a winner." in page("render")
@@ -359,7 +362,7 @@ def test_a_metrics_page_lists_the_studies_that_its_figure_is_of_though_their_pha
 
 
 @pytest.mark.django_db
-def test_of_a_metric_that_was_trained_on_the_judgements_of_the_one_study_its_page_claims_nothing(monkeypatch):
+def test_of_a_metric_that_was_trained_on_the_answers_of_the_one_study_its_page_claims_nothing(monkeypatch):
     monkeypatch.setattr(held_against_people, "ENTRIES", 8)  # enough for what differences mean
     held(PhaseFactory(challenge=ChallengeFactory()), "one", 2, noise={"edge_f1": 0.2, "hss": 0.3}, trained={"hss": "these"})
     said = "It was, or may have been, trained on the votes it is compared with (trained on these votes), so they say nothing."

@@ -14,7 +14,7 @@ from leaderboard.stats import mos_table, votes
 from leaderboard.stats.__main__ import main
 from leaderboard.studies.analysis import analyse_due, metric_scores
 from tests.support.leaderboard.stats.ballots import vote
-from tests.support.leaderboard.studies.scored_houses import NAMES, duels, items, scored_houses, scores
+from tests.support.leaderboard.studies.scored_houses import NAMES, comparisons, items, scored_houses, scores
 
 pytestmark = pytest.mark.django_db
 ABOUT = {"slug": "people", "title": "Which is closer?", "question": "Which of the two is closer to the house?", "is_public": True}
@@ -24,7 +24,7 @@ SAME = (
     "model",
     "fragile",
     "metric_pairs",
-    "duels",
+    "entry_pairs",
     "enough",
     "forecast",
     "answers",
@@ -100,7 +100,7 @@ def check(command: dict[str, Any], service: dict[str, Any]) -> None:
 
 
 def test_a_study_of_pairs(scored, client, tmp_path, capsys):
-    rows = duels(scored)
+    rows = comparisons(scored)
     rows.append(vote(NAMES[0], NAMES[1], "right", "r0", items(scored)[0], repeat_of="1"))
     study = Study.import_votes(scored, None, rows, **ABOUT)
     page, told = in_the_service(client, scored)

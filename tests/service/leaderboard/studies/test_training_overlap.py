@@ -1,4 +1,4 @@
-"""Overlap of a learned metric's training with the judgements it is held against: by its card, and in words wherever its agreement
+"""Overlap of a learned metric's training with the answers it is held against: by its card, and in words wherever its agreement
 stands."""
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from leaderboard.boards import snapshots
 from leaderboard.models import Snapshot, read_board
 from leaderboard.tasks import build_due_boards
 from leaderboard.views.board import rendered, written
+from submissions.format_time import in_words
 from submissions.models import Challenge, Phase, Status, Submission
-from submissions.moments import in_words
 from tests.support.evaluation.retired import add_column
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference
 from tests.support.leaderboard.scores import entry, spread
@@ -130,7 +130,7 @@ class TestBoard:
 
     def test_simulated_data_are_labelled_once_on_the_page_in_its_title_and_where_it_is_shared(self, client, ranked):
         assert "Simulated" not in text(client.get(address(ranked)))
-        Challenge.objects.update(made_up=True)
+        Challenge.objects.update(simulated=True)
         page = text(client.get(address(ranked)))
         assert page.count("are invented to show how the service works") == 1 and "<title>Simulated · " in page
         assert '<meta property="og:title" content="Simulated · ' in page and '<meta property="og:image:alt" content="Simulated: ' in page

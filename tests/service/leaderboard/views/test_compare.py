@@ -174,7 +174,7 @@ class TestWhatPeopleSayOfTwo:
         judged(two)
         assert difference(MEANT) not in text(client.get(compared(two)))
 
-    def test_an_entry_says_how_many_of_its_duels_have_no_interval(self, client, two, people):
+    def test_an_entry_says_how_many_of_its_entry_pairs_have_no_interval(self, client, two, people):
         entry(two[0].phase, people.other_team, scores(0.3), method_name="late-net")
         ratings = [
             Rating(rater=f"r{k}", entry=name, sample=f"s{n}", score=float(score))
@@ -190,7 +190,7 @@ class TestWhatPeopleSayOfTwo:
         assert re.findall(r'<th scope="row">\s*(?:<a[^>]*>)?([^<\s]+)', page.partition("</table>")[0]) == ["valley-net"]
         assert "1 more pair has no interval, so no verdict." in page
 
-    def test_where_judgements_name_no_item_an_entrys_intervals_speak_of_other_people_alone(self, client, two, people):
+    def test_where_answers_name_no_item_an_entrys_intervals_speak_of_other_people_alone(self, client, two, people):
         names = ["ridge-net", "valley-net", "late-net", "last-net"]
         for name in names[2:]:
             entry(two[0].phase, people.other_team, scores(0.3), method_name=name)

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from evaluation.models import Evaluation, EvaluationBatch
 from leaderboard.tasks import build_due_boards
-from leaderboard.views.entry import OwnDuel
+from leaderboard.views.entry import OwnPair
 from submissions.entry_states import Reader, Reason
 from submissions.models import Phase, Status, Submission
 from submissions.wording import sentence
@@ -276,4 +276,4 @@ class TestItems:
     ],
 )
 def test_points_are_higher_or_lower_and_never_higher_by_less_than_none(ends, words):
-    assert OwnDuel("other", None, *ends, answers=40, is_sure=False).points == words
+    assert OwnPair("other", None, *ends, answers=40, is_sure=False).points == words

@@ -24,7 +24,7 @@ def test_the_feed_has_a_line_for_each_new_first(client, board, scored, people):
     assert len(titles) == before + 1 and titles[0].startswith("new-first is first, ") and titles[1].startswith("ridge-net is first, ")
     assert feed.find("a:entry/a:summary", ATOM).text.startswith(f"By {people.other_team.name}. 3 entries of 2 teams; snapshot ")
     assert feed.findtext("a:title", namespaces=ATOM).endswith(": changes of first place")
-    Challenge.objects.filter(pk=board.challenge_id).update(made_up=True)
+    Challenge.objects.filter(pk=board.challenge_id).update(simulated=True)
     assert b": changes of first place (simulated)</title>" in client.get(f"{address(board)}feed.atom").content
     snapshots.make_all(board)  # the same ranking again is no news
     assert len(ElementTree.fromstring(client.get(f"{address(board)}feed.atom").content).findall("a:entry", ATOM)) == len(titles)

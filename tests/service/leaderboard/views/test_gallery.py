@@ -1,4 +1,4 @@
-"""An entry's page: its items from the worst to the best, its duels, its place, and what others are not shown of it."""
+"""An entry's page: its items from the worst to the best, its comparisons, its place, and what others are not shown of it."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.boards.front import front
+from leaderboard.boards.board_summary import front
 from leaderboard.models import Snapshot, Study, read_board
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.tasks import build_due_boards
@@ -23,7 +23,7 @@ from submissions.visibility import Person, persons, sees_challenge, sees_entry
 from tests.service.leaderboard.views.test_board import scores, signed_in, text
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference, join
 from tests.support.leaderboard.scores import entry
-from tests.support.leaderboard.studies.scored_houses import duels, scored_houses
+from tests.support.leaderboard.studies.scored_houses import comparisons, scored_houses
 
 pytestmark = pytest.mark.django_db
 
@@ -72,7 +72,7 @@ class TestMethod:
 
     def test_until_the_next_ranking_people_place_it_among_those_that_are_shown_as_on_the_board(self, client, challenge, people):
         phase = scored_houses(challenge, people)
-        Study.import_votes(phase, None, duels(phase, raters=40), slug="s", title="S", question="Which?", is_public=True)
+        Study.import_votes(phase, None, comparisons(phase, raters=40), slug="s", title="S", question="Which?", is_public=True)
         analyse_due()
         build_due_boards()
         board = Snapshot.current(phase, "public").board
@@ -131,13 +131,13 @@ class TestMethod:
         nothing = [None] * n
         found = {
             "people": 2,
-            "study": {"id": study.pk, "slug": "asked", "title": "Asked", "question": "Which?", "source": "", "made_up": False},
+            "study": {"id": study.pk, "slug": "asked", "title": "Asked", "question": "Which?", "source": "", "simulated": False},
             "kind": "pairs",
             "of": "votes",
             "criterion": "",
             "raters": 12,
             "groups": [],
-            "judgements": 96,
+            "answers": 96,
             "questions": 12,
             "at": timezone.now().isoformat(),
             "note": "",
@@ -159,7 +159,7 @@ class TestMethod:
         page = text(client.get(method_page(people.team, "ridge-net")))
         assert "96 votes by 12 raters" in page and "<b>2nd</b>" in page
         Study.objects.filter(pk=study.pk).update(is_public=False)
-        assert "96 judgements" not in text(client.get(method_page(people.team, "ridge-net")))
+        assert "96 answers" not in text(client.get(method_page(people.team, "ridge-net")))
 
     def test_many_boards_take_as_many_queries_as_few(self, phase, people):
         def boards(n: int) -> None:

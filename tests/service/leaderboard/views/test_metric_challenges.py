@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 from html import unescape
+from importlib import import_module
 
 import pytest
 from django.core import mail
@@ -238,10 +239,11 @@ def test_a_board_of_the_rule_of_before_keeps_its_bytes_and_says_so(contest, peop
     half = {"value": 0.5, "low": None, "high": None, "n": 90, "why": "All answers are alike.", "raters": 6, "samples": 6}
     closer = {"value": 0.86, "low": 0.71, "high": 0.94, "n": 90, "why": "", "raters": 6, "samples": 6}
     rows = [
-        {"key": str(entry.pk), "decided": closer, "tier": 1, "guard": False, "above": True, "above_size": None},
-        {"key": "constant", "decided": half, "tier": None, "guard": True, "above": None, "above_size": None},
+        {"key": str(entry.pk), "decided": closer, "tier": 1, "reference_point": False, "above": True, "above_size": None},
+        {"key": "constant", "decided": half, "tier": None, "reference_point": True, "above": None, "above_size": None},
     ]
     before = {"public": rows, "final": rows, "halves": [["house_01"], ["house_02"]], "without": [], "made": "2026-10-01T00:00:00+00:00"}
+    before = import_module("leaderboard.migrations.0042_format_2_of_rankings").standings(before)
     MetricChallenge.objects.update(standings=before, standings_at=timezone.now())
     words = page(client, contest)
     assert "Closer owner 86 % better than chance Always equal" in words

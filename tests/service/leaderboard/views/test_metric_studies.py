@@ -39,7 +39,7 @@ NOTHING = "Once people have compared entries"
 def studied(judged):  # noqa: F811
     """A phase with a public study in which eight raters prefer what corner F1 puts last."""
     phase, entries = judged
-    study = imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 1), made_up=True)
+    study = imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 1), simulated=True)
     analyse_due()
     return study
 
@@ -168,7 +168,7 @@ def test_the_page_opens_with_a_figure_of_real_people_and_not_with_what_is_newest
     assert f"It is too early to say: 3 of {RATERS_FOR_FIGURE} raters." in words(text(client.get(PAGE)))
 
 
-def test_beside_figures_of_real_people_nothing_is_said_of_made_up_ones(studied, client):
+def test_beside_figures_of_real_people_nothing_is_said_of_simulated_ones(studied, client):
     """The meaning of its differences, and where the metric contradicts people, is known from those whom its verdict is of."""
     phase, figures = studied.phase, studied.analyses.get()
     page = words(text(client.get(PAGE)))
@@ -232,7 +232,7 @@ def test_where_it_contradicts_people_is_said_with_its_number_of_answers_and_with
 
 
 def test_of_a_study_whose_answers_are_all_alike_the_page_does_not_say_that_there_is_none(judged, client):  # noqa: F811
-    """Each metric has one value for both entries on every house: half of the duels, whoever wins them."""
+    """Each metric has one value for both entries on every house: half of the comparisons, whoever wins them."""
     phase, entries = judged
     for score in Score.objects.filter(evaluation__submission__in=entries):
         Score.objects.filter(pk=score.pk).update(vector=np.full(8, 0.5).tobytes(), value=0.5)

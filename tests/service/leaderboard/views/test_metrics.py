@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch, PhaseMetric, Score
-from evaluation.properties import shipped
+from evaluation.properties import bundled_tables
 from leaderboard.tasks import build_due_boards
 from submissions.kinds import FAMILIES
 from submissions.models import Challenge, Phase
@@ -71,7 +71,7 @@ class TestPage:
             "Weights: study not here There are no weights &#x27;study&#x27; of wf_learned" in page and "train wireframe-preference" in page
         )
         random_weights.learned_shelf(monkeypatch, tmp_path)
-        told = {"data": {"decisions": 1234, "raters": 5}, "accuracy": {"mean": 0.7612, "sd": 0.0456, "folds": 10}, "made_up": True}
+        told = {"data": {"decisions": 1234, "raters": 5}, "accuracy": {"mean": 0.7612, "sd": 0.0456, "folds": 10}, "simulated": True}
         random_weights.put_learned(tmp_path, "drawn", **told)
         PhaseMetric.objects.create(phase=phase, slug="learned", key="wf_learned", position=9, params={"weights": "drawn"})
         page = words(text(client.get(column_page(phase, "learned", "wf_learned"))))
@@ -226,7 +226,7 @@ class TestBoardHead:
     def test_with_background_columns_it_still_takes_ten_queries_at_most(self, ranked, people, django_assert_max_num_queries, monkeypatch):
         from leaderboard.models import read_board
 
-        monkeypatch.setattr(shipped, "tables", lambda fingerprint: [])
+        monkeypatch.setattr(bundled_tables, "tables", lambda fingerprint: [])
         Phase.objects.filter(pk=ranked.pk).update(limit_per_day=9, limit_total=9, limit_at_once=9)
         address = board(ranked)
         for user in (people.owner, people.organizer, people.staff, people.stranger):

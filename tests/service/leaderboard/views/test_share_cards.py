@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from PIL import Image
 
 from leaderboard.boards import snapshots
-from leaderboard.boards.front import front
+from leaderboard.boards.board_summary import front
 from leaderboard.charts.cards import Sheet, drawn
 from leaderboard.models import Snapshot, Study
 from leaderboard.records.board import Against, Board, Mark
@@ -133,8 +133,8 @@ MARKS = {"b": {"3": [Mark(preferred="method 0", id=1, value=(0.7, 0.6, 0.8), sam
 SHARES = [0.2, 0.8, 0.5]
 
 
-def sheet_of(ranking: Board, made_up: bool = False) -> Sheet:
-    return share_cards.board_sheet(front(ranking), "C · P", "snapshot", made_up)
+def sheet_of(ranking: Board, simulated: bool = False) -> Sheet:
+    return share_cards.board_sheet(front(ranking), "C · P", "snapshot", simulated)
 
 
 def test_a_first_place_that_people_contradict_is_the_claim():
@@ -147,7 +147,7 @@ def test_a_first_place_that_people_contradict_is_the_claim():
     assert sheet.chart.left == "metrics" and len(sheet.chart.lines) == 3 and not sheet.rows
 
 
-def test_else_a_duel_that_one_metric_turns_round_is_the_claim_in_that_metrics_order():
+def test_else_a_pair_that_one_metric_turns_round_is_the_claim_in_that_metrics_order():
     sheet = sheet_of(judged(board_of([0.9, 0.5, 0.1]), [0.6, 0.8, 0.3], marks=MARKS))
     assert sheet.words == "B puts method 2 before method 0. People prefer method 0."
     assert sheet.chart.left == "B" and sheet.figures[0].value == "70 of 100"
@@ -163,19 +163,19 @@ def test_two_entries_have_no_chart_and_the_first_stand_there_as_rows():
     assert sheet.figures[0].value == "more than 99 of 100"
 
 
-def test_made_up_people_are_marked_on_a_board_that_is_not_made_up_itself():
-    study = {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "made_up": True}
+def test_simulated_people_are_marked_on_a_board_that_is_not_made_up_itself():
+    study = {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "simulated": True}
     ranking = judged(board_of([0.9, 0.5, 0.1]), SHARES, over=OVER, study=study)
     assert sheet_of(ranking).figures[1].words.endswith(", simulated")
-    assert sheet_of(ranking, made_up=True).made_up and "simulated" not in sheet_of(ranking, made_up=True).figures[1].words
+    assert sheet_of(ranking, simulated=True).simulated and "simulated" not in sheet_of(ranking, simulated=True).figures[1].words
 
 
-def test_made_up_people_are_marked_beside_places_and_on_an_entry():
-    study = {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "made_up": True}
+def test_simulated_people_are_marked_beside_places_and_on_an_entry():
+    study = {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "simulated": True}
     ranking = judged(board_of([0.9, 0.5, 0.1]), SHARES, over=OVER[1:] + OVER[1:2], study=study)
     assert sheet_of(ranking).note == "people: place with people, 120 votes in all, simulated"
-    assert "simulated" not in sheet_of(ranking, made_up=True).note
-    real = ranking.model_copy(update={"challenge": ranking.challenge.model_copy(update={"made_up": False})})
+    assert "simulated" not in sheet_of(ranking, simulated=True).note
+    real = ranking.model_copy(update={"challenge": ranking.challenge.model_copy(update={"simulated": False})})
     notes = [share_cards.entry_sheet(one, 0, "C · P", "snapshot").note for one in (real, ranking)]
     assert ["9 raters in all, simulated." in note for note in notes] == [True, False]
 
@@ -202,7 +202,7 @@ def test_opinion_scores_differ_by_points():
     [
         board_of([0.9, 0.5, 0.1]),
         judged(board_of([0.9, 0.5, 0.1]), SHARES),
-        judged(board_of([0.9, 0.5, 0.1]), SHARES, raters=1, judgements=4, reason=few_raters(1)),
+        judged(board_of([0.9, 0.5, 0.1]), SHARES, raters=1, answers=4, reason=few_raters(1)),
     ],
     ids=["nobody judged", "not beyond chance", "one person"],
 )

@@ -32,7 +32,7 @@ visibility: private
 admitted_emails: [Ann@Example.org, bo@example.org]
 needs_approval: yes
 team_size: 4
-made_up: true
+simulated: true
 organizers: [organizer, second@example.org]
 announcements:
   - title: Welcome

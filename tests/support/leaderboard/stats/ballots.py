@@ -1,4 +1,4 @@
-"""Made-up votes for the tests of studies: methods of known strength, raters of two tastes."""
+"""Simulated votes for the tests of studies: methods of known strength, raters of two tastes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def from_wins(w, ties=()) -> Votes:
     return canonical(rows)
 
 
-def made_up(raters: int = 8, samples: int = 5, methods: int = 6, seed: int = 0, noise: float = 0.4, tie: float = 0.15) -> list[Vote]:
+def simulated_votes(
+    raters: int = 8, samples: int = 5, methods: int = 6, seed: int = 0, noise: float = 0.4, tie: float = 0.15
+) -> list[Vote]:
     """Every rater on every pair of every sample: half of them like methods in order, the others the reverse of the middle."""
     rng = np.random.default_rng(seed)
     tastes = [np.linspace(1.5, -1.5, methods), np.linspace(1.5, -1.5, methods)]

@@ -1,4 +1,4 @@
-"""Made-up judgements of entries on items that share groups: incomplete, with ties, and with metrics that know something or nothing."""
+"""Simulated judgements of entries on items that share groups: incomplete, with ties, and with metrics that know something or nothing."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ NOISE = {
 
 
 def votes_of(raters: int, samples: int, each: int, seed: int, doubt: float = 1.5) -> list[Vote]:
-    """Judgements by people who like m0 best and m5 least, each of whom is asked `each` duels; the greater the `doubt`, the less sure they
-    are."""
+    """Answers by people who like m0 best and m5 least, each of whom is asked `each` comparisons; the greater the `doubt`, the less sure
+    they are."""
     rng = np.random.default_rng(seed)
     rows = []
     for rater in range(raters):

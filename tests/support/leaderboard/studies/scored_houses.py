@@ -1,4 +1,4 @@
-"""A phase of six houses with three scored entries, and judgements of people about them."""
+"""A phase of six houses with three scored entries, and answers of people about them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def items(phase: Phase) -> list[str]:
     return list(phase.batches.get(state="current").reference.item_ids)
 
 
-def duels(phase: Phase, raters: int = 7, seed: int = 0) -> list[Vote]:
-    """Answers of r0, r1, … on every duel of every house: six of ten for the better one, two of ten for neither."""
+def comparisons(phase: Phase, raters: int = 7, seed: int = 0) -> list[Vote]:
+    """Answers of r0, r1, … on every pair of every house: six of ten for the better one, two of ten for neither."""
     rng = np.random.default_rng(seed)
     rows = []
     for k in range(raters):

@@ -197,7 +197,7 @@ def test_no_order_of_answers_losses_and_refusals_passes_a_cap_at_any_price(study
             assert owed <= run.counted == budget.counted <= min(own, shared) and run.cost == budget.spent == known
         month = month or month_of(run.started_at)
         assert JudgeBudget.of(people.organizer).counted == run.counted and budget.month == month
-        run.let_go("done")
+        run.release_lease("done")
 
 
 @pytest.mark.django_db(transaction=True)

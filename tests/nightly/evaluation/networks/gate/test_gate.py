@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from evaluation.metrics import registry
-from evaluation.networks.gate import design, trial
+from evaluation.networks.gate import acceptance_test, design
 from evaluation.synthetic.rooms import room, walk
 from submissions.formats.render.views import CleanViews, View, render
 from tests.support.evaluation.networks import random_weights
@@ -31,9 +31,9 @@ def garden_views() -> CleanViews:
 def tried(key: str, clean: CleanViews, most: int = design.MAX_VIEWS, **given: str) -> design.SceneVerdict:
     spec, params = registry.get(key), registry.resolve_params(key, given)
     views = {"scene/0": View(None, 0, 0, clean=clean)}
-    subjects = trial.subjects_of(spec, params, views, "scene")[:most]
-    rows = [row for subject in subjects for row in trial.scored(spec, params, views, subject, 1.0, lambda n: None)]
-    return trial.verdict(spec, params, "scene", rows)
+    subjects = acceptance_test.subjects_of(spec, params, views, "scene")[:most]
+    rows = [row for subject in subjects for row in acceptance_test.scored(spec, params, views, subject, 1.0, lambda n: None)]
+    return acceptance_test.verdict(spec, params, "scene", rows)
 
 
 @pytest.mark.parametrize("seed", ["demo:5", "demo:2"])

@@ -19,7 +19,7 @@ SPREAD = 0.5  # of what a rater, and a sample, adds to an entry
 
 
 def study(worth: np.ndarray, way: str, seed: int) -> tuple[str, int]:
-    """The entry that was called first, if any, and after how many judgements: looks after five new raters of 40 questions each."""
+    """The entry that was called first, if any, and after how many answers: looks after five new raters of 40 questions each."""
     rng = np.random.default_rng(seed)
     grid = Grid.pairs(ENTRIES, SAMPLES)
     of_sample = rng.normal(0, SPREAD / np.sqrt(2), (SAMPLES, ENTRIES))
@@ -61,10 +61,10 @@ def test_equal_leaders_are_rarely_called_settled(way, runs):
     assert claimed <= 0.05 * runs + 2.6 * np.sqrt(0.05 * 0.95 * runs)
 
 
-def test_first_place_is_found_oftener_and_with_fewer_judgements_than_by_balanced_pairs():
+def test_first_place_is_found_oftener_and_with_fewer_answers_than_by_balanced_pairs():
     worth = np.array([1.2, 0.4, 0.2, 0.0, -0.2, -0.4, -0.6, -0.8])
     found = {way: [study(worth, way, seed) for seed in range(40)] for way in ("first", "balanced")}
     right = {way: np.mean([entry == "m0" for entry, _ in rows]) for way, rows in found.items()}
-    judgements = {way: np.mean([n for _, n in rows]) for way, rows in found.items()}
-    print(right, judgements)
-    assert right["first"] >= 0.8 and right["first"] > right["balanced"] and judgements["first"] < judgements["balanced"]
+    answers = {way: np.mean([n for _, n in rows]) for way, rows in found.items()}
+    print(right, answers)
+    assert right["first"] >= 0.8 and right["first"] > right["balanced"] and answers["first"] < answers["balanced"]

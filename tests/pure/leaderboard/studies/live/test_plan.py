@@ -218,9 +218,9 @@ def test_five_percent_of_the_questions_come_again(fresh, repeats):
 
 
 def test_sides_are_turned_by_a_fair_coin():
-    turns = [plan.turned(5, rater, number) for rater in range(20) for number in range(100)]
+    turns = [plan.is_flipped(5, rater, number) for rater in range(20) for number in range(100)]
     assert 900 < sum(turns) < 1100  # more than four standard deviations (22) either way
-    assert plan.turned(5, 1, 1) == plan.turned(5, 1, 1)
+    assert plan.is_flipped(5, 1, 1) == plan.is_flipped(5, 1, 1)
 
 
 class TestOverlap:

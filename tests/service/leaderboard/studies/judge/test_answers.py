@@ -57,7 +57,7 @@ def test_the_command_line_computes_the_judges_elo_of_the_file(study, tmp_path, c
 )
 def test_a_judge_is_drawn_as_people_are_unless_their_answers_chose_their_pairs(study, plan, key, alike):
     answered(study)
-    study.plan, study.key = plan, key  # judgements that were brought from elsewhere have no plan of this service
+    study.plan, study.key = plan, key  # answers that were brought from elsewhere have no plan of this service
     assert [one.drawn_alike for one in judges_of(study, "overall")] == [alike]
 
 

@@ -17,12 +17,12 @@ from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import canonical
 from leaderboard.studies.judge.shown import TogetherRow
 from leaderboard.wording.reasons import sentence, told
-from tests.support.leaderboard.stats.ballots import made_up
+from tests.support.leaderboard.stats.ballots import simulated_votes
 
 
 def test_people_alone_stand_there_with_an_interval_or_the_reason_why_not_and_a_trained_metric_with_its_mark():
-    """A judge that says what most people say, a metric that is the same everywhere, and one that has learnt from these judgements."""
-    rows = made_up(samples=6, noise=0.8)
+    """A judge that says what most people say, a metric that is the same everywhere, and one that has learnt from these answers."""
+    rows = simulated_votes(samples=6, noise=0.8)
     picked = sorted({(row.sample, *sorted((row.left, row.right))) for row in rows})
     judge = JudgeAnswers("judge", tuple(Judged(sample, a, b, (-1,)) for sample, a, b in picked))
     votes = canonical(rows)
@@ -32,7 +32,7 @@ def test_people_alone_stand_there_with_an_interval_or_the_reason_why_not_and_a_t
     lines = {line.key: line for line in lines_of(summary)}
     together = [TogetherRow(lines[one.key], one) for one in summary.judges[0].with_people]
     assert [row.it.key for row in together] == ["flat", "learnt"] and summary.judges[0].gate.passed
-    shown = {"name": "Judge", "agreement": summary.judges[0], "line": None, "together": together, "duels": [], "display_only": True}
+    shown = {"name": "Judge", "agreement": summary.judges[0], "line": None, "together": together, "entry_pairs": [], "display_only": True}
     one = SimpleNamespace(**shown, took=SimpleNamespace(n_answered=1), cost="0")
     place = SimpleNamespace(viewer=SimpleNamespace(organizes=False))
     context = {"judges": [one], "found": summary, "judges_beside": True, "place": place, "tolerated": 0.1}

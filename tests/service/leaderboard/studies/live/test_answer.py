@@ -21,7 +21,7 @@ from leaderboard.stats.votes import Vote
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.live import access, campaign
 from leaderboard.studies.live.artifacts import CORRUPTIONS
-from leaderboard.studies.live.grid import gold_pairs
+from leaderboard.studies.live.design_matrix import gold_pairs
 from tests.support.leaderboard.studies.live import making
 
 

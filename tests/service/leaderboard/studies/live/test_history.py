@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from leaderboard.models import Question, Tally
 from leaderboard.studies.live import campaign, history
 from leaderboard.studies.live.answer import answer, take_back
-from leaderboard.studies.live.grid import Subject
+from leaderboard.studies.live.design_matrix import Subject
 from leaderboard.studies.live.history import EQUAL, FIRST, NOTHING, SECOND, Past
 from leaderboard.studies.live.plan import Grid
 from tests.support.leaderboard.studies.live import making

@@ -15,7 +15,7 @@ from leaderboard.models import Opinion, Question, StudyVote
 from leaderboard.studies.live import materials
 from leaderboard.studies.live.answer import answer
 from leaderboard.studies.live.ask import expected, open_questions
-from leaderboard.studies.live.grid import Subject
+from leaderboard.studies.live.design_matrix import Subject
 from tests.support.factories import join as join_team
 from tests.support.leaderboard.studies.live import making
 

@@ -11,7 +11,7 @@ from django.test import Client
 from leaderboard.models import PracticeQuestion, Question, StudyVote
 from leaderboard.studies.analysis import recount
 from leaderboard.studies.live import practice
-from leaderboard.studies.live.grid import Subject
+from leaderboard.studies.live.design_matrix import Subject
 from tests.support.leaderboard.studies.live import making
 
 

@@ -8,11 +8,11 @@ from contextlib import nullcontext
 import pytest
 
 from evaluation.__main__ import main
-from evaluation.metrics.mesh.locase import acceptance, command, metric, procedural, wanted
+from evaluation.metrics.mesh.locase import acceptance, acceptance_criteria, command, metric, procedural
 from evaluation.metrics.mesh.pair import MeshPair
 from tests.pure.evaluation.metrics.mesh.locase.test_dataset import table
 from tests.support.evaluation.metrics.defaults import with_defaults
-from tests.support.evaluation.metrics.mesh.locase.made_up import brick, noisy, shelf, subjects, untrained
+from tests.support.evaluation.metrics.mesh.locase.simulated import brick, noisy, shelf, subjects, untrained
 
 locase = with_defaults("locase")
 
@@ -23,7 +23,7 @@ ROWS = [f"whole{n}.ply,hurt{n}_{level}.ply,{5 - level}" for n in (1, 2) for leve
 def small(monkeypatch):
     """Bricks instead of the procedural objects, in training and for the acceptance figures."""
     monkeypatch.setattr(procedural, "Procedural", lambda count, seed, folder, processes: nullcontext(subjects()[:count]))
-    monkeypatch.setattr(wanted, "references", lambda seed: {"long": brick(1.9), "short": brick(1.3)})
+    monkeypatch.setattr(acceptance_criteria, "references", lambda seed: {"long": brick(1.9), "short": brick(1.3)})
     case = acceptance.Case("brick", brick(1.4), tuple(noisy(brick(1.4), n) for n in (1, 2, 3)), (4.0, 3.0, 2.0))
     monkeypatch.setattr(acceptance, "procedural_cases", lambda seed: [case])
     monkeypatch.setattr(metric, "_loaded", {})

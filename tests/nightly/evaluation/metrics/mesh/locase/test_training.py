@@ -8,7 +8,7 @@ from evaluation.metrics.mesh.locase.network import LoCaSE
 from evaluation.metrics.mesh.locase.training import Plan, Training, loss, predict
 from evaluation.synthetic.distortions import generator
 from tests.pure.evaluation.metrics.mesh.locase.test_training import SHORT, trained
-from tests.support.evaluation.metrics.mesh.locase.made_up import subjects
+from tests.support.evaluation.metrics.mesh.locase.simulated import subjects
 
 
 def test_a_few_steps_lower_the_loss(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 
 from evaluation.metrics.mesh.locase.acceptance import ROWS, Bench, Case, Row, interval
 from submissions.formats.arrays import Mesh
-from tests.support.evaluation.metrics.mesh.locase.made_up import brick
+from tests.support.evaluation.metrics.mesh.locase.simulated import brick
 
 
 @dataclass

@@ -10,9 +10,9 @@ from evaluation.metrics.mesh.locase import command, training
 from evaluation.metrics.registry import REGISTRY, fingerprint
 from evaluation.networks import device_use
 from evaluation.networks.inference import best_device
-from evaluation.training import phased
+from evaluation.training import run_sequence
 from evaluation.training.errors import TrainingError
-from tests.support.evaluation.metrics.mesh.locase.made_up import shelf, untrained
+from tests.support.evaluation.metrics.mesh.locase.simulated import shelf, untrained
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_it_trains_on_the_device_that_is_asked_for(tmp_path, capsys, monkeypatch
     def made(*given, device, **more):
         raise TrainingError(f"on {device}")
 
-    monkeypatch.setattr(phased, "require", lambda name: name)
+    monkeypatch.setattr(run_sequence, "require", lambda name: name)
     monkeypatch.setattr(training, "Training", made)
     monkeypatch.setattr(command, "_subjects", lambda options: nullcontext([]))
     assert main(["train", "locase", "--out", str(tmp_path / "out"), *options]) == 2

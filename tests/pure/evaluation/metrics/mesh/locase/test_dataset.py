@@ -9,7 +9,7 @@ from evaluation.metrics.mesh.locase.dataset import batch, rated
 from evaluation.training.errors import DataError
 from submissions.formats.arrays import Mesh
 from submissions.formats.mesh.mesh_files import read_mesh, write_ply
-from tests.support.evaluation.metrics.mesh.locase.made_up import brick, noisy, subjects
+from tests.support.evaluation.metrics.mesh.locase.simulated import brick, noisy, subjects
 
 
 def read(path: Path) -> Mesh:

@@ -16,14 +16,14 @@ from evaluation.synthetic.distortions import distort, soup
 from evaluation.synthetic.meshes import mesh
 from submissions.formats.arrays import Mesh
 from tests.support.evaluation.metrics.defaults import with_defaults
-from tests.support.evaluation.metrics.mesh.locase.made_up import brick, noisy, shelf, untrained
+from tests.support.evaluation.metrics.mesh.locase.simulated import brick, noisy, shelf, untrained
 from tests.support.examples import examples
 
 locase = with_defaults("locase")
 
 
 @pytest.fixture(autouse=True)
-def made_up_weights(tmp_path, monkeypatch):
+def simulated_weights(tmp_path, monkeypatch):
     shelf(tmp_path, monkeypatch, stage1=untrained())
     monkeypatch.setattr(metric, "_loaded", {})
     return tmp_path
@@ -123,14 +123,14 @@ def test_any_mesh_gets_a_number(places, seed):
     assert result.flags == ("degenerate_reference",) if result.value is None else 1 <= result.value <= 5
 
 
-def test_without_weights_nothing_is_computed(made_up_weights):
-    (made_up_weights / "stage1.safetensors").unlink()
+def test_without_weights_nothing_is_computed(simulated_weights):
+    (simulated_weights / "stage1.safetensors").unlink()
     with pytest.raises(weights.WeightsError, match="“stage1” of locase are not on this server"):
         locase(MeshPair.of(brick(1.0), brick(1.0)))
 
 
-def test_other_weights_than_the_cards_are_refused(made_up_weights):
-    (made_up_weights / "stage1.safetensors").write_bytes(untrained(seed=5))
+def test_other_weights_than_the_cards_are_refused(simulated_weights):
+    (simulated_weights / "stage1.safetensors").write_bytes(untrained(seed=5))
     with pytest.raises(weights.WeightsError, match=r"stage1.safetensors is not the one its card describes"):
         locase(MeshPair.of(brick(1.0), brick(1.0)))
 

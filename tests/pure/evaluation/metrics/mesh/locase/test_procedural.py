@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from evaluation.metrics.mesh.locase import procedural
-from evaluation.metrics.mesh.locase.procedural import HELD_OUT, KINDS, PAIRS, Procedural, effective, keep, made_up, ranked, read
+from evaluation.metrics.mesh.locase.procedural import HELD_OUT, KINDS, PAIRS, Procedural, effective, keep, ranked, read, simulated
 from evaluation.synthetic import meshes
 from evaluation.synthetic.distortions import KINDS as DAMAGES
-from tests.support.evaluation.metrics.mesh.locase.made_up import subjects
+from tests.support.evaluation.metrics.mesh.locase.simulated import subjects
 
 
 def test_targets_are_ranks_at_equal_steps_with_unrelated_meshes_further_off():
@@ -21,7 +21,7 @@ def test_deviations_stand_for_levels():
 
 
 def test_a_subject_has_every_damage_from_a_ten_thousandth_of_noise_up():
-    made = made_up(3, 5)
+    made = simulated(3, 5)
     assert (made.name, made.group, len(made.samples)) == (f"{KINDS[3]} 3", KINDS[3], PAIRS)
     names = {sample.name.split()[0] for sample in made.samples}
     assert names >= {*DAMAGES, "subdivided", "unrelated"}
@@ -30,7 +30,7 @@ def test_a_subject_has_every_damage_from_a_ten_thousandth_of_noise_up():
     assert [score for _, score in noise] == sorted((score for _, score in noise), reverse=True)
     scores = {sample.name.split()[0]: sample.score for sample in made.samples}
     assert scores["unrelated"] == 1 and scores["subdivided"] == 5
-    assert len(made.reference.points) <= 512 and made_up(3, 5).samples[7].score == made.samples[7].score
+    assert len(made.reference.points) <= 512 and simulated(3, 5).samples[7].score == made.samples[7].score
 
 
 def test_some_kinds_are_left_for_measuring():

@@ -13,7 +13,7 @@ from evaluation.metrics.mesh.locase.alignment import Shape, aligned, shape
 from evaluation.metrics.mesh.locase.sampling import MAX_SEEN, Sampling, Surroundings, parts, sampled, sampling
 from evaluation.synthetic.distortions import add_noise, subdivide
 from evaluation.synthetic.meshes import mesh
-from tests.support.evaluation.metrics.mesh.locase.made_up import brick
+from tests.support.evaluation.metrics.mesh.locase.simulated import brick
 
 
 def test_patches_against_all_distances():

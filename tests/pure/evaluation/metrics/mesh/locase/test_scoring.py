@@ -12,7 +12,7 @@ from evaluation.metrics.mesh.locase.scoring import compared, encoding, ready
 from evaluation.networks import inference
 from evaluation.networks.inference import best_device
 from evaluation.synthetic.meshes import mesh
-from tests.support.evaluation.metrics.mesh.locase.made_up import brick, noisy
+from tests.support.evaluation.metrics.mesh.locase.simulated import brick, noisy
 
 needs_a_card = pytest.mark.skipif(best_device().type == "cpu", reason="there is no graphics card")
 

@@ -15,13 +15,13 @@ from evaluation.metrics.mesh.locase.training import Plan, phases
 from evaluation.synthetic.meshes import KINDS
 from evaluation.synthetic.surfaces import box
 from submissions.formats.arrays import Mesh
-from tests.support.evaluation.metrics.mesh.locase.made_up import noisy, shelf, subjects, untrained
+from tests.support.evaluation.metrics.mesh.locase.simulated import noisy, shelf, subjects, untrained
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Bricks instead of the procedural objects."""
-    monkeypatch.setattr(procedural, "made_up", lambda number, seed, kinds: subjects()[number])
+    monkeypatch.setattr(procedural, "simulated", lambda number, seed, kinds: subjects()[number])
     coarse = Mesh(*box((0, 0, 0), (1.9, 1, 0.6), 0.5))
     case = Case("brick", coarse, tuple(noisy(coarse, n) for n in (1, 2, 3)), (4.0, 3.0, 2.0))
     monkeypatch.setattr(acceptance, "procedural_cases", lambda seed: [case])
@@ -53,7 +53,7 @@ def test_a_quick_run_leaves_each_object_out_and_goes_on_where_it_stopped(tmp_pat
     monkeypatch.setattr(tables_command, "leave_one_out_report", lambda *_: [])
     assert run() == 0
     monkeypatch.undo()
-    monkeypatch.setattr(procedural, "made_up", lambda number, seed, kinds: subjects()[number])
+    monkeypatch.setattr(procedural, "simulated", lambda number, seed, kinds: subjects()[number])
     steps = []
     monkeypatch.setattr(training.Training, "learn", lambda self, *at, learn=training.Training.learn: steps.append(at) or learn(self, *at))
     assert run() == 0 and len(steps) == 3, "three of six steps were done before"

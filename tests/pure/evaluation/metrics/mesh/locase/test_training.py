@@ -29,7 +29,7 @@ from evaluation.metrics.mesh.locase.training import (
     soft_rank,
 )
 from evaluation.training.errors import TrainingError
-from tests.support.evaluation.metrics.mesh.locase.made_up import subjects, untrained
+from tests.support.evaluation.metrics.mesh.locase.simulated import subjects, untrained
 
 
 def real(*values: float) -> torch.Tensor:

@@ -222,7 +222,7 @@ class TestScorer:
     def test_a_picture_is_scored_with_and_without_its_own_view(self, pictures, clean, key, params, monkeypatch, tmp_path):
         random_weights.shelf(monkeypatch, tmp_path)
         random_weights.put(monkeypatch, "squeezenet1_1", random_weights.backbone("squeezenet1_1"))
-        scorer = registry.get(key).trial(clean, registry.resolve_params(key, params))
+        scorer = registry.get(key).acceptance_scorer(clean, registry.resolve_params(key, params))
         copied, left = scorer.score(pictures[1], None), scorer.score(pictures[1], 1)
         assert scorer.views == 5 and copied[0] > 0.99 > left[0] > 0
         assert left[0] == pytest.approx(float(np.mean(left[1], dtype=np.float64)), abs=1e-6)
@@ -230,15 +230,15 @@ class TestScorer:
         assert scorer.score(pictures[1], 2)[0] == pytest.approx(copied[0], abs=1e-2)
 
     def test_with_all_views_it_is_the_metric(self, pictures, clean):
-        scorer = registry.get("puzzlesim_pieces").trial(clean, {"features": "dictionary"})
+        scorer = registry.get("puzzlesim_pieces").acceptance_scorer(clean, {"features": "dictionary"})
         assert scorer.score(pictures[5], None)[0] == score(pictures[5], clean).value
 
     def test_with_lite0_it_is_the_metric_too(self, pictures, clean):
-        scorer = registry.get("puzzlesim_pieces").trial(clean, {"features": "lite0"})
+        scorer = registry.get("puzzlesim_pieces").acceptance_scorer(clean, {"features": "lite0"})
         value, u = scorer.score(pictures[5], None)
         assert value == score(pictures[5], clean, features="lite0").value == pytest.approx(np.sqrt(u).mean() ** 2)
 
     def test_too_few_clean_views_are_refused(self, pictures):
         for key, count in (("puzzlesim_pieces", 2), ("puzzlesim", 1)):
             with pytest.raises(ValueError, match="held against"):
-                registry.get(key).trial(rooms.clean(pictures[:count]), registry.resolve_params(key, {}))
+                registry.get(key).acceptance_scorer(rooms.clean(pictures[:count]), registry.resolve_params(key, {}))

@@ -1,0 +1,84 @@
+"""Summary of a board for the front page: kept beside a snapshot, so that a list of challenges opens no ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from leaderboard.boards.people import of_board
+from leaderboard.boards.rows import cell, place_of
+from leaderboard.boards.slope import slope, slope_of_two, split_of
+from leaderboard.records.board import Board
+from leaderboard.records.front import Front, Leader, SlopeLine, Turned
+
+TOP = 3  # entries
+
+
+def front(board: Board) -> Front | None:
+    """None where nobody is ranked."""
+    overall, entries = board.overall, board.entries
+    ranked = [(rank, n) for n in overall.order if (rank := overall.rank[n]) is not None]
+    first = next((n for rank, n in ranked if rank == 1), None)
+    if first is None:
+        return None
+    metric, entry = board.primary or board.metrics[0], entries[first]
+    people = of_board(board)
+    column = people.column(board) if people else None
+    marks = board.people.marks if board.people is not None else {}
+    marked = {int(pk) for by_entry in marks.values() for pk, found in by_entry.items() if found}
+    top = []
+    for rank, n in ranked[:TOP]:
+        entry_, place = entries[n], place_of(board, column, n)
+        top.append(Leader(rank=rank, id=entry_.id, name=entry_.name, team=entry_.team, place=place, against=entry_.id in marked))
+    parted = None
+    claim = people.claim(board) if people else None
+    if claim is not None and claim.parted is not None:
+        drawn = slope(board, column, split_of(board, column))
+        lines = drawn.lines if drawn else ()
+        parted = claim.parted.model_copy(update={"lines": lines, "ids": _ids(lines, *claim.parted.pair)})
+    # The surest contradiction of a metric and people, by the lower end of how often people pick theirs.
+    entry_pairs = [
+        (low, against, index, mark.id, mark)
+        for slug, by_entry in marks.items()
+        for pk, found in by_entry.items()
+        for mark in found
+        if (against := board.column(slug)) is not None
+        and (index := board.index_of(int(pk))) is not None
+        and mark.id is not None
+        and (low := mark.value[1] or 0.0) > 0
+    ]
+    turned = None
+    if people is not None and entry_pairs:
+        _, against, index, other_id, mark = max(entry_pairs, key=lambda one: one[0])
+        other = board.index_of(other_id)
+        drawn = slope_of_two(board, against, column, index, other) if column is not None and other is not None else None
+        lines = drawn.lines if drawn else ()
+        ahead, preferred = (entries[index].name, entries[index].id), (mark.preferred, other_id)
+        turned = Turned(
+            metric=against.title,
+            first=ahead,
+            preferred=preferred,
+            ends=mark.value,
+            basis=people.basis,
+            simulated=people.study.simulated,
+            sample=next(iter(mark.samples), ""),
+            lines=lines,
+            ids=_ids(lines, ahead, preferred),
+        )
+    own = cell(metric, first)
+    return Front(
+        id=entry.id,
+        name=entry.name,
+        team=entry.team,
+        metric=metric.title,
+        value=f"{own.text} {own.half or f'{own.up} {own.down}'}".strip(),
+        top=tuple(top),
+        people=people.basis if people is not None and column is not None else None,
+        parted=parted,
+        level=sum(rank == 1 for rank, _ in ranked),
+        turned=turned,
+        people_simulated=people is not None and people.study.simulated,
+    )
+
+
+def _ids(lines: Sequence[SlopeLine], *named: tuple[str, int]) -> tuple[int, ...]:
+    return tuple(sorted({line.id for line in lines} | {pk for _, pk in named}))

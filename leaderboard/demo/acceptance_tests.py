@@ -1,0 +1,71 @@
+"""The demo's acceptance tests, kept beside the code: they take minutes, and its boards shall rank from the first look on.
+
+What is kept counts only for the very reference and fingerprint that it was found on; elsewhere the workers try the columns as they
+do for everybody. The pictures are made here in any case.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from evaluation.models import AcceptanceTest, EvaluationBatch
+from evaluation.networks.gate.design import Row
+from leaderboard.demo.story import Demo
+from submissions.models import Phase
+
+FILE = Path(__file__).with_name("acceptance_tests.json")
+
+
+def restore(phase: Phase) -> int:
+    """Give the phase's columns the verdicts that are kept for them; how many had one."""
+    from evaluation.networks.gate.acceptance_test import verdict
+
+    AcceptanceTest.request_missing()
+    restored = 0
+    for acceptance_test in AcceptanceTest.objects.waiting().filter(reference__phase=phase, rows=[]):
+        recorded = _recorded().get(_name(acceptance_test))
+        if recorded is None:
+            continue
+        rows = [
+            Row(scene, int(number), damage, *score)
+            for scene, numbers in recorded.items()
+            for number, damages in numbers.items()
+            for damage, score in damages.items()
+        ]
+        scenes = [
+            verdict(acceptance_test.spec, acceptance_test.params, name, [row for row in rows if row.scene == name])
+            for name in acceptance_test.scene_names
+        ]
+        restored += acceptance_test.take_over(rows, scenes)
+    return restored
+
+
+def write(demos: tuple[Demo, ...]) -> int:
+    """Keep the acceptance tests of these demos as they stand on this service; how many."""
+    content: dict[str, Any] = {}
+    for demo in demos:
+        batch = EvaluationBatch.current(Phase.objects.get(challenge__slug=demo.slug, slug=demo.phase))
+        assert batch is not None  # the demo has scored it
+        for acceptance_test in AcceptanceTest.objects.filter(reference=batch.reference, judged_at__isnull=False).order_by("key"):
+            table: dict[str, Any] = {}
+            for row in acceptance_test.table:
+                rounded = [None if number is None else float(f"{number:.6g}") for number in (row.value, row.area)]
+                table.setdefault(row.scene, {}).setdefault(str(row.number), {})[row.damage] = rounded
+            content[_name(acceptance_test)] = table
+    FILE.write_text(json.dumps(content, separators=(",", ":")) + "\n")
+    _recorded.cache_clear()
+    return len(content)
+
+
+def _name(acceptance_test: AcceptanceTest) -> str:
+    return (
+        f"{acceptance_test.key} {acceptance_test.fingerprint[:32]} on {acceptance_test.reference.sha256[:32]} by {acceptance_test.version}"
+    )
+
+
+@cache
+def _recorded() -> dict[str, Any]:
+    return json.loads(FILE.read_text()) if FILE.exists() else {}

@@ -1,0 +1,189 @@
+"""The page of a column's acceptance test: the damage to the phase's own references, the metric's scores of it, and whether the column
+ranks.
+
+Conditions, counts and means are for everybody who sees the board; scores of single views, and pictures, for who may see the reference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from evaluation.models import AcceptanceTest
+from evaluation.models.acceptance_test import Standing, standing
+from evaluation.networks.gate import design
+from evaluation.networks.gate.gate_sentences import ON, damage_words, failure, not_ordered
+from leaderboard.lookup import not_shown_yet
+from leaderboard.service.responses import revalidated
+from submissions.kinds import FAMILIES
+from submissions.lookup import PhasePlace, place_of
+from submissions.storage import stored_files
+from submissions.storage.store import StorageError
+
+QUESTIONS = {
+    "A": ("A clean picture first", "the clean view above each damaged one"),
+    "B": ("Nothing wins by emptiness", "empty pictures below every mild damage"),
+    "B2": ("Something else is worse", "other pictures below every mild damage"),
+    "C": ("Stronger is worse", "each stronger damage below the one before it"),
+    "E": ("Severe damage is worse than mild damage of another kind", "half black, 30 % black and holes of 15 % below each of seven"),
+    "D": ("The map points at it", "area under the curve of the map, damaged places against the others, mean over the damages"),
+}
+MODEL_QUESTIONS = {
+    "C": ("Stronger is worse", "strong damage below weak damage of the same kind"),
+    "B": ("Nothing wins by emptiness", "another reference, and an empty entry, below every weak damage"),
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """A score drawn on a scene's common line: its place in percent, and whether it is above the clean view's own."""
+
+    left: float
+    above_clean: bool
+    title: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """One damage of a scene: its mean score, the scores of single views for who may see them, and the picture of its first view."""
+
+    words: str
+    group: str
+    mean: float
+    left: float
+    points: tuple[Point, ...]
+    picture: tuple[str, int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """A condition in words, with its counts."""
+
+    letter: str
+    title: str
+    asked: str
+    held: bool
+    share: str
+    least: str
+    floor: str  # that no single damage may be below
+    counts: str
+    failed: str
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One scene of the page of an acceptance test."""
+
+    number: int
+    verdict: design.SceneVerdict
+    questions: tuple[Question, ...]
+    lines: tuple[Line, ...]
+    band: tuple[float, float] | None  # left and width in percent
+
+
+def acceptance_test(request: HttpRequest, pk: int) -> HttpResponse:
+    """The page; while the test runs, its progress."""
+    row, place = _acceptance_test_and_place(request, pk)
+    if not place.sees_board:
+        return not_shown_yet(request, place, "board")
+    sees_reference = place.viewer.may("phase.see_reference", place.phase)
+    kind = design.kind_of(row.spec, row.params)
+    column = {"key": row.key, "params": row.params, "fingerprint": row.fingerprint}
+    verdict: Standing = standing(column, row)
+    scenes = [_scene(row, one, kind, sees_reference) for one in row.verdicts]
+    titles = [metric.label for metric in place.phase.metrics.all() if metric.key == row.key and metric.resolved == row.params]
+    context = place.context("board") | {
+        "acceptance_test": row,
+        "standing": verdict,
+        "scenes": scenes,
+        "sees_reference": sees_reference,
+        "on": ON.get(kind, "references"),
+        "title": titles[0] if titles else row.spec.titled(row.params),
+        "spec": row.spec,
+        "is_waiting": verdict.state == "waiting",
+        "subject": "view" if FAMILIES[row.spec.family].images else "reference",
+        "seconds_left": row.seconds * (row.total - row.done) / row.done if row.done and verdict.state == "waiting" else None,
+    }
+    return render(request, "leaderboard/acceptance_test.html", context)
+
+
+def acceptance_test_picture(request: HttpRequest, pk: int, scene: int, damage: str) -> HttpResponse:
+    """A damaged view, for who may see the reference."""
+    row, place = _acceptance_test_and_place(request, pk)
+    place.viewer.require("phase.see_reference", place.phase)
+    names = row.scene_names
+    if scene >= len(names) or damage not in {name for name, *_ in row.pictures.get(names[scene], ())}:
+        raise Http404
+    etag = f'"acceptance_test-{row.pk}-{row.created_at.timestamp():.0f}-{scene}-{damage}"'
+
+    def picture() -> HttpResponse:
+        try:
+            data = stored_files.store().read(row.picture_key(names[scene], damage))
+        except StorageError as error:
+            raise Http404 from error
+        return HttpResponse(data, content_type="image/webp")
+
+    return revalidated(request, etag, picture)
+
+
+def _acceptance_test_and_place(request: HttpRequest, pk: int) -> tuple[AcceptanceTest, PhasePlace]:
+    row = get_object_or_404(AcceptanceTest.objects.select_related("reference__phase__challenge"), pk=pk)
+    return row, place_of(request.user, row.reference.phase)
+
+
+def _scene(row: AcceptanceTest, verdict: design.SceneVerdict, kind: str, sees_reference: bool) -> Scene:
+    means = dict(verdict.means)
+    single: dict[str, list[tuple[int, float]]] = {}
+    if sees_reference:
+        for one in row.table:
+            if one.scene == verdict.scene and one.value is not None:
+                single.setdefault(one.damage, []).append((one.number, one.value))
+    every = [*means.values(), *(value for values in single.values() for _, value in values), *(verdict.band or ())]
+    low, high = (min(every), max(every)) if every else (0.0, 1.0)
+    reach = (high - low) or 1.0
+
+    def left(value: float) -> float:
+        return round(2 + 96 * (value - low) / reach, 2)
+
+    clean = dict(single.get(design.CLEAN, ()))
+    sign = 1 if row.spec.higher_is_better else -1
+    pictures = {name: (name, width, height) for name, width, height in row.pictures.get(verdict.scene, ())} if sees_reference else {}
+    lines = []
+    for name, mean in means.items():
+        points = tuple(
+            Point(left(value), view in clean and name != design.CLEAN and sign * value >= sign * clean[view], f"view {view}: {value:.4g}")
+            for view, value in single.get(name, ())
+        )
+        group = design.BY_NAME[name].group if name in design.BY_NAME else ""
+        words = (
+            "clean"
+            if name == design.CLEAN
+            else damage_words(name) + {"weak": ", weak", "strong": ", strong"}.get(name.rpartition(":")[2], "")
+        )
+        lines.append(Line(words, group, mean, left(mean), points, pictures.get(name)))
+    band = None
+    if verdict.band and verdict.band[2] > verdict.band[1]:
+        band = (left(verdict.band[1]), round(left(verdict.band[2]) - left(verdict.band[1]), 2))
+
+    questions = []
+    for condition in verdict.conditions:
+        title, asked = (MODEL_QUESTIONS if kind == design.MODEL else QUESTIONS)[condition.key]
+        is_area = condition.key == "D"
+        share = condition.right / condition.of if condition.of else 0.0
+        failed = not_ordered([condition]) if condition.key == "E" else "" if condition.held else failure(condition, kind)
+        questions.append(
+            Question(
+                letter=condition.key[0],
+                title=title,
+                asked=asked,
+                held=condition.held,
+                share=f"{share:.2f}" if is_area else f"{100 * share:.1f} %",
+                least=f"{condition.least:.2f}" if is_area else f"{100 * condition.least:.0f} %" if condition.least else "counted only",
+                floor=f"{design.MAP_MIN:.2f}" if is_area else "",
+                counts="" if is_area else f"{condition.right:,} of {condition.of:,}",
+                failed=failed[:1].upper() + failed[1:],
+            )
+        )
+    return Scene(row.scene_names.index(verdict.scene), verdict, tuple(questions), tuple(lines), band)
