@@ -18,5 +18,7 @@ def nodes(path: Path) -> tuple[ast.AST, ...]:
 def mirrors(test: Path) -> bool:
     """True if a test file (`tests/LEVEL/FOLDER/test_NAME.py`) has a source file or folder FOLDER/NAME, or a name that begins with one."""
     folder, name = ROOT.joinpath(*test.relative_to(ROOT).parts[2:-1]), test.stem.removeprefix("test_")
-    stems = {path.stem if path.is_file() else path.name for path in folder.glob("*")} if folder.is_dir() else set()
+    stems = (
+        {path.stem.lstrip("0123456789").removeprefix("_") for path in folder.glob("*")} if folder.is_dir() else set()
+    )  # of a migration too
     return any(name == stem or name.startswith(f"{stem}_") for stem in stems)
