@@ -157,7 +157,7 @@ def _dots(chart: Chart, series: Dots) -> dict[str, Any]:
         trace["marker"] |= {"line": {"color": _colour("panel"), "width": 1}} if series.line else {}
     if any(labels):
         trace |= {"text": labels, "textposition": [dot.side for dot in dots]}
-        trace["textfont"] = {"color": _colour("soft")} | ({"size": 11} if series.symbol else {})
+        trace["textfont"] = {"color": _colour(series.label_tone)} | ({"size": 11} if series.symbol else {})
     if any(dot.low is not None or dot.high is not None for dot in dots):
         ends = [(dot.x if series.along == "x" else dot.y or 0.0, dot.low, dot.high) for dot in dots]
         trace[f"error_{series.along}"] = {

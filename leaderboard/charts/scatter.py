@@ -1,4 +1,4 @@
-"""Scatter of people's means against a metric's values, a line for each item: paths of an inline SVG, and the two results that part most."""
+"""Scatter of people's means against a metric's values, a line for each item, and the two results that part most."""
 
 from __future__ import annotations
 
@@ -6,55 +6,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leaderboard.evidence.results import Result
-
-LEFT, RIGHT, TOP, BOTTOM = 46.0, 546.0, 18.0, 214.0  # of the plot in a box of 560 by 240
-MAX_TICKS = 7
-
-
-@dataclass(frozen=True)
-class Mark:
-    """One of the two results that are named: its item, value, mean, and place in the box."""
-
-    item: str
-    value: float
-    mean: float
-    x: float
-    y: float
-
-    @property
-    def is_right(self) -> bool:
-        """True in the right half of the plot, where words stand on its left."""
-        return self.x > (LEFT + RIGHT) / 2
+from leaderboard.records.chart import Axis, Chart, Dot, Dots, Line, Mark, Side, Tone
+from leaderboard.wording.figures import number
 
 
 @dataclass(frozen=True)
 class Scatter:
-    """`lines` are the paths of items, the places of their results, and "low" or "high" where one of the two named results is the item's.
-    Of these two `low` has the higher value, and `high` the higher mean. `heights` are means with their places, `ticks` values with
-    theirs."""
+    """The chart and the two results that are named in it: `low` has the higher value, and `high` the higher mean."""
 
-    lines: tuple[tuple[str, tuple[tuple[float, float], ...], str], ...]
-    low: Mark
-    high: Mark
-    heights: tuple[tuple[float, float], ...]
-    ticks: tuple[tuple[float, float], ...]
+    chart: Chart
+    low: Result
+    high: Result
 
 
-def scatter(results: Sequence[Result], scale: tuple[float, float]) -> Scatter | None:
-    """The scatter of results by items; None where no two results of different items are in the other order by the metric than by people."""
+def scatter(results: Sequence[Result], scale: tuple[float, float], title: str) -> Scatter | None:
+    """The scatter of results by items; None where no two results of different items are in the other order by the metric, called `title`,
+    than by people."""
     values = [one.value for one in results]
     if len(results) < 2 or max(values) <= min(values):
         return None
     least, most = min(values), max(values)
-    bottom, top = scale
-
-    def place(value: float, mean: float) -> tuple[float, float]:
-        x = LEFT + (RIGHT - LEFT) * (value - least) / (most - least)
-        return round(x, 1), round(BOTTOM - (BOTTOM - TOP) * (mean - bottom) / (top - bottom), 1)
-
     # The two that part most: the product of both differences, each as a share of its range, is the largest.
     apart = [
-        ((low.value - high.value) / (most - least) * (high.mean - low.mean) / (top - bottom), low, high)
+        ((low.value - high.value) / (most - least) * (high.mean - low.mean) / (scale[1] - scale[0]), low, high)
         for low in results
         for high in results
         if low.item != high.item and low.value > high.value and low.mean < high.mean
@@ -62,18 +36,21 @@ def scatter(results: Sequence[Result], scale: tuple[float, float]) -> Scatter | 
     if not apart:
         return None
     _, low, high = max(apart, key=lambda found: found[0])
-    lines = []
-    for item in dict.fromkeys(one.item for one in results):
-        points = tuple(place(one.value, one.mean) for one in sorted(results, key=lambda one: one.value) if one.item == item)
-        lines.append(("M" + "L".join(f"{x} {y}" for x, y in points), points, {low.item: "low", high.item: "high"}.get(item, "")))
-    step = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 1e9) if (most - least) / step <= MAX_TICKS)
-    first = int(least // step) + 1
-    ticks = [n * step for n in range(first, int(most // step) + 1)]
-    heights = [bottom + n * (top - bottom) / 4 for n in range(5)]
-    return Scatter(
-        tuple(lines),
-        Mark(low.item, low.value, low.mean, *place(low.value, low.mean)),
-        Mark(high.item, high.value, high.mean, *place(high.value, high.mean)),
-        tuple((height, place(least, height)[1]) for height in heights),
-        tuple((tick, place(tick, bottom)[0]) for tick in ticks),
-    )
+    tones: dict[str, Tone] = {low.item: "warn", high.item: "accent"}
+    items: dict[str, list[Dot]] = {}
+    for one in sorted(results, key=lambda one: one.value):
+        items.setdefault(one.item, []).append(Dot(one.value, one.mean))
+    marks: list[Mark] = []
+    for item, dots in items.items():
+        tone = tones.get(item, "bar")
+        marks.append(Dots(tuple(dots), item, tone, Line(1.8 if item in tones else 1.2)))
+        marks.append(Dots(tuple(dots), item, tone, symbol="circle", size=4.8))
+    rows = []
+    for one in (low, high):
+        rows.append((one.item, number(one.value, 1), number(one.mean, 1)))
+        side: Side = "top left" if one.value > (least + most) / 2 else "top right"
+        dot = Dot(one.value, one.mean, label=f"{one.item}: {rows[-1][1]}, rated {rows[-1][2]}", side=side)
+        marks.append(Dots((dot,), one.item, tones[one.item], symbol="circle", size=12, label_tone=tones[one.item]))
+    summary = f"Mean rating against {title}: within an item the rating follows the metric, and the lines of items lie far apart"
+    x, y = Axis(title, has_grid=False), Axis("mean rating", ends=scale)
+    return Scatter(Chart(summary, ("Item", title, "Mean rating"), tuple(rows), x, y, tuple(marks), height=270), low, high)

@@ -58,7 +58,8 @@ _SIDES = {  # of a label beside its point: shift across and down, anchor
     "bottom center": (0, 18, "middle"),
     "middle right": (9, 4, "start"),
     "middle left": (-9, 4, "end"),
-    "top right": (3, -5, "start"),
+    "top right": (3, -7, "start"),
+    "top left": (-3, -7, "end"),
 }
 
 
@@ -447,7 +448,7 @@ class _Plane:
             place = f'x="{_n(point[0])}%" y="{_n(point[1] + down)}"{shift} text-anchor="{anchor}"{seldom}'
             parts.append(f"<text {place}>{_words(dot.label)}</text>")
         size = f";font-size:{SMALL}px" if series.symbol else ""
-        return f'<g class="labels" style="fill:var(--soft){size}">{"".join(parts)}</g>'
+        return f'<g class="labels" style="fill:var(--{series.label_tone}){size}">{"".join(parts)}</g>'
 
     def _bars(self, number: int, mark: Bars) -> str:
         pattern, paint = _fill(mark, f"hatch-{html.escape(self.name)}-{number}")

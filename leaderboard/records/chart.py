@@ -11,7 +11,7 @@ from typing import Literal
 
 Tone = Literal["ink", "soft", "line", "accent", "bar", "warn", "panel"]  # colours of the page, by purpose; panel is the ground
 Dash = Literal["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"]
-Side = Literal["top center", "bottom center", "middle right", "middle left", "top right"]
+Side = Literal["top center", "bottom center", "middle right", "middle left", "top right", "top left"]
 Symbol = Literal[
     "circle",
     "circle-open",
@@ -94,6 +94,7 @@ class Dots:
     size: float = 8  # px across a symbol
     along: Literal["x", "y"] = "x"
     interval_tone: Tone = "soft"
+    label_tone: Tone = "soft"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ How a number is drawn: `{% figure f %}`, `{% interval f %}`, `{% agreement f ano
 `{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{% day at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
 `{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`, `{{ value|value }}`, `{{ cell|spread }}`, `{{ names|sentence_list }}`,
 `{{ param.source|source_words }}`, `{% entry_state it.state %}`, `{% entry_sentence it.state %}`, `{% install_command "score" %}`,
-`{% chart chart name %}`, `{{ text|code_words }}`, `{% minimum "RATERS_FOR_FIGURE" %}`.
+`{% chart chart name %}`, `{% drawing chart name %}`, `{{ text|code_words }}`, `{% minimum "RATERS_FOR_FIGURE" %}`.
 `{{ found.basis|basis }}`, `{{ found.basis|answers }}`, `{{ line.place|place }}`: what figures of people are of, and places with people.
 """
 
@@ -234,10 +234,15 @@ def entry_sentence(state: EntryState) -> str:
 
 
 @register.simple_tag
+def drawing(described: Chart, name: str) -> SafeString:
+    """A chart as SVG."""
+    return mark_safe(svg.draw(described, name))  # noqa: S308 - words are escaped there
+
+
+@register.simple_tag
 def chart(described: Chart, name: str) -> SafeString:
     """A chart as SVG, and what the interactive one is drawn from: a script of JSON with the id `figure-NAME`."""
-    drawn = mark_safe(svg.draw(described, name))  # noqa: S308 - words are escaped there
-    return drawn + json_script(plotly.figure(described), f"figure-{name}")
+    return drawing(described, name) + json_script(plotly.figure(described), f"figure-{name}")
 
 
 @register.simple_tag(takes_context=True)

@@ -101,7 +101,7 @@ class DrawnResults:
     """Single results of a published set, drawn."""
 
     set: shown.Set
-    chart: Scatter
+    scatter: Scatter
 
 
 def drawn_results(finding: shown.Finding) -> DrawnResults | None:
@@ -111,8 +111,8 @@ def drawn_results(finding: shown.Finding) -> DrawnResults | None:
         record = one.record
         opened = Challenge.objects.tagged(PUBLISHED_TAG).filter(slug=record.name, visibility=Challenge.Visibility.PUBLIC)
         found = results(store.folder_of(record.name) / store.TABLES, row.figures.name, one.name) if record.scale else []
-        if found and record.scale and (chart := scatter(found, record.scale)) is not None and opened.exists():
-            return DrawnResults(one, chart)
+        if found and record.scale and (parted := scatter(found, record.scale, finding.title)) is not None and opened.exists():
+            return DrawnResults(one, parted)
     return None
 
 
