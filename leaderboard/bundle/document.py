@@ -23,7 +23,7 @@ MAX_PROBLEMS = 100
 MAX_KEY, MAX_REASON = 200, 1200  # characters of a problem
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same, ten times as fast, where PyYAML was built with libyaml
 REQUIRED: Any = object()
-FORMER = {"simulated": "simulated"}  # keys that had another name before version 1.0
+FORMER = {"made_up": "simulated"}  # keys that had another name before version 1.0
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 

@@ -303,7 +303,7 @@ def test_a_study_of_something_else_and_a_description_that_is_none_are_refused(ex
     write_votes(tmp_path / "votes.csv", [("ann", "x", "a", "b", "left")])
     for text, sentence in (
         ('{"family": "mesh"}', "a study of mesh entries"),
-        ('{"simulated": true}', "called simulated now"),
+        ('{"made_up": true}', "called simulated now"),
         ("{", "is not JSON"),
         ("[]", "must be an object"),
     ):
