@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leaderboard.boards.people import of_board
+from leaderboard.boards.people import People, of_board
 from leaderboard.boards.rows import cell, place_of
 from leaderboard.boards.slope import slope, slope_of_two, split_of
-from leaderboard.records.board import Board
+from leaderboard.records.board import Board, MetricColumn
 from leaderboard.records.front import Front, Leader, SlopeLine, Turned
 
 TOP = 3  # entries
@@ -35,35 +35,6 @@ def front(board: Board) -> Front | None:
         drawn = slope(board, column, split_of(board, column))
         lines = drawn.lines if drawn else ()
         parted = claim.parted.model_copy(update={"lines": lines, "ids": _ids(lines, *claim.parted.pair)})
-    # The surest contradiction of a metric and people, by the lower end of how often people pick theirs.
-    entry_pairs = [
-        (low, against, index, mark.id, mark)
-        for slug, by_entry in marks.items()
-        for pk, found in by_entry.items()
-        for mark in found
-        if (against := board.column(slug)) is not None
-        and (index := board.index_of(int(pk))) is not None
-        and mark.id is not None
-        and (low := mark.value[1] or 0.0) > 0
-    ]
-    turned = None
-    if people is not None and entry_pairs:
-        _, against, index, other_id, mark = max(entry_pairs, key=lambda one: one[0])
-        other = board.index_of(other_id)
-        drawn = slope_of_two(board, against, column, index, other) if column is not None and other is not None else None
-        lines = drawn.lines if drawn else ()
-        ahead, preferred = (entries[index].name, entries[index].id), (mark.preferred, other_id)
-        turned = Turned(
-            metric=against.title,
-            first=ahead,
-            preferred=preferred,
-            ends=mark.value,
-            basis=people.basis,
-            simulated=people.study.simulated,
-            sample=next(iter(mark.samples), ""),
-            lines=lines,
-            ids=_ids(lines, ahead, preferred),
-        )
     own = cell(metric, first)
     return Front(
         id=entry.id,
@@ -75,8 +46,40 @@ def front(board: Board) -> Front | None:
         people=people.basis if people is not None and column is not None else None,
         parted=parted,
         level=sum(rank == 1 for rank, _ in ranked),
-        turned=turned,
+        turned=_turned(board, people, column) if people is not None else None,
         people_simulated=people is not None and people.study.simulated,
+    )
+
+
+def _turned(board: Board, people: People, column: MetricColumn | None) -> Turned | None:
+    """The surest contradiction of a metric and people, by the lower end of how often people pick theirs."""
+    found = [
+        (low, against, index, mark.id, mark)
+        for slug, by_entry in people.found.marks.items()
+        for pk, marks in by_entry.items()
+        for mark in marks
+        if (against := board.column(slug)) is not None
+        and (index := board.index_of(int(pk))) is not None
+        and mark.id is not None
+        and (low := mark.value[1] or 0.0) > 0
+    ]
+    if not found:
+        return None
+    _, against, index, other_id, mark = max(found, key=lambda one: one[0])
+    other = board.index_of(other_id)
+    drawn = slope_of_two(board, against, column, index, other) if column is not None and other is not None else None
+    lines = drawn.lines if drawn else ()
+    ahead, preferred = (board.entries[index].name, board.entries[index].id), (mark.preferred, other_id)
+    return Turned(
+        metric=against.title,
+        first=ahead,
+        preferred=preferred,
+        ends=mark.value,
+        basis=people.basis,
+        simulated=people.study.simulated,
+        sample=next(iter(mark.samples), ""),
+        lines=lines,
+        ids=_ids(lines, ahead, preferred),
     )
 
 

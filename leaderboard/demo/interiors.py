@@ -99,7 +99,7 @@ phases:
     metrics:
       - {{key: psnr, primary: true}}
       - {{key: ssim}}
-      - {{key: puzzlesim_pieces, params: {{features: dictionary}}}}
+      - {{key: puzzlesim_pieces}}
       - {{key: lite0_distance}}
       - {{key: osim_rois}}
     reference: {{path: {PHASE}}}

@@ -16,7 +16,18 @@ from typing import Any
 import numpy as np
 
 from leaderboard.stats.answers import pairs_within
-from leaderboard.stats.votes import CONDITIONS, Floats, Ints, Votes, check_conditions, numbered, read_records, records, seconds_in
+from leaderboard.stats.votes import (
+    CONDITIONS,
+    Floats,
+    Ints,
+    SharedProblem,
+    Votes,
+    check_conditions,
+    numbered,
+    read_records,
+    records,
+    seconds_in,
+)
 from submissions.formats.decimals import cell
 from submissions.formats.errors import excerpt
 
@@ -174,7 +185,8 @@ def _rating(row: Mapping[str, str], scale: Scale) -> Rating:
             raise ValueError(f"{column} is empty; no score can do without.")
     score = cell(row["score"], "score")
     if not scale[0] <= score <= scale[1]:
-        raise ValueError(f"score is {row['score']!r}; it must be a number from {scale[0]:g} to {scale[1]:g}. Is the scale another one?")
+        said = f"from {scale[0]:g} to {scale[1]:g}"
+        raise SharedProblem(f"score is {row['score']!r}; it must be a number {said}. Is the scale another one?", f"scores are not {said}.")
     seconds = seconds_in(row)
     check_conditions(row)
     values: dict[str, Any] = {**row, "score": score, "seconds": seconds}

@@ -12,6 +12,7 @@ import csv
 import math
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -46,6 +47,7 @@ SPELLINGS = {
 }
 DELIMITERS = ",;\t"
 DECIMAL_COLUMNS = ("seconds", "score")
+NAMED_OF_SHARED = 3  # lines with one problem that are named
 HIGHEST_ORDER = 2**31 - 1
 HIGHEST_STEP = 2**15 - 1
 # The most characters of a text, as studies store it.
@@ -295,6 +297,14 @@ def table_of(lines: Iterable[str], name: str) -> Table:
         raise VotesError([f"{name} is not a CSV file in UTF-8 ({error}); save it as one."]) from None
 
 
+class SharedProblem(ValueError):
+    """A problem that many lines of a file may have: the first three are named, and `of_more` follows the number of the others."""
+
+    def __init__(self, sentence: str, of_more: str) -> None:
+        super().__init__(sentence)
+        self.of_more = of_more
+
+
 def records(
     lines: Iterable[str],
     name: str,
@@ -316,6 +326,7 @@ def records(
     if absent:
         raise VotesError([f"{name} has no column {headings_text(absent)}; its columns are {headings_text(there)}: name those to take."])
     parsed, problems, separated = [], [], []
+    shared: Counter[str] = Counter()
     for line, row in table.rows:
         try:
             if surplus := more_cells(row):
@@ -330,12 +341,17 @@ def records(
             parsed.append(make(cells))
         except SeparatedNumber as error:
             separated.append(f"{name}: line {line}: {error}")
+        except SharedProblem as error:
+            shared[error.of_more] += 1
+            if shared[error.of_more] <= NAMED_OF_SHARED:
+                problems.append(f"{name}: line {line}: {error}")
         except ValueError as error:
             problems.append(f"{name}: line {line}: {error}")
             if len(problems) == MAX_PROBLEMS:
                 break
     if problems or separated:
-        raise VotesError([*hint(separated), *problems])
+        more = [f"{n - NAMED_OF_SHARED:,} more {what}" for what, n in shared.items() if n > NAMED_OF_SHARED]
+        raise VotesError([*hint(separated), *problems, *more])
     if not parsed:
         raise VotesError([f"{name} holds no {noun}; it needs a line for each under its head."])
     return parsed

@@ -21,6 +21,7 @@ from leaderboard.charts import boards
 from leaderboard.kinds import KINDS
 from leaderboard.lookup import current_ranking, not_shown_yet
 from leaderboard.models import Study
+from leaderboard.records.board import Board
 from leaderboard.records.study import Summary
 from leaderboard.records.unit import Unit
 from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
@@ -230,13 +231,9 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
     first, second = current_evaluation(a.submission), current_evaluation(b.submission)
     if first is None or second is None:
         raise Http404
-    challenge = place.challenge
     sees_items = a.may("see_items") and b.may("see_items")
     snapshot = current_ranking(place)
-    board = snapshot.board if snapshot else None
-    columns = {(metric.slug, metric.fingerprint): metric for metric in board.metrics} if board else {}
-    at = [board.index_of(one.submission.pk) if board else None for one in (a, b)]
-    unit = Unit.of(first.batch.groups, challenge)
+    unit = Unit.of(first.batch.groups, place.challenge)
 
     # People's verdicts on the two, study by study.
     judged, is_told = [], False
@@ -247,23 +244,7 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
             judged.append({"study": study, "said": pair_words(summary, *labels, study.noun)})
             is_told = is_told or pair_brief(summary, *labels) != ""
 
-    # Every metric that both have under the same definition, with the paired test over the reference's groups.
-    comparisons, theirs = [], {result.slug: result for result in results(second, None)}
-    for result in results(first, None):
-        other = theirs.get(result.slug)
-        if other is None or other.score.fingerprint != result.score.fingerprint:
-            continue
-        test, left, right = None, result.vector, other.vector
-        if sees_items and len(left) == len(right) > 0:
-            units = unit_matrix(np.stack([left, right]), first.batch.groups, result.spec.level, first.batch.item_ids)
-            if not np.isnan(units).all():  # as one value of the whole set is: nothing to compare
-                test = _cached_test(units[0].tobytes(), units[1].tobytes(), result.spec.higher_is_better)
-        column = columns.get((result.slug, result.score.fingerprint))
-        p = column.pair_p(at[0], at[1]) if column and sees_items and at[0] is not None and at[1] is not None else None
-        # Where people judged these two, nothing is inferred from others with such a difference.
-        gap = "" if is_told else difference(of_board(board, column, a.submission.pk, b.submission.pk)[1])
-        comparisons.append(Comparison(result, other, test, p, unit, gap))
-
+    comparisons = list(_comparisons(first, second, snapshot.board if snapshot else None, unit, sees_items, is_told))
     context: dict = {
         "comparisons": comparisons,
         "sees_items": sees_items,
@@ -276,19 +257,55 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
     }
     if not comparisons or not sees_items:
         return context
-
-    # One metric item by item, the one that differs most unless another is asked for: the greatest difference first, items without one last.
+    # One metric item by item, the one that differs most unless another is asked for.
     chosen = next((c for c in comparisons if c.a.slug == request.GET.get("metric")), None)
     chosen = chosen or max(comparisons, key=lambda one: (one.size, one.a.metric.is_primary))
-    names, sees_reference = first.batch.reference.item_ids, place.viewer.may("phase.see_reference", place.phase)
+    names = first.batch.reference.item_ids
+    context |= _by_item(place, chosen, [a.submission.method_name, b.submission.method_name], names)
+    asked = request.GET.get("item")
+    item = asked if asked in names else context["items"][0]["item"] if context["items"] else None
+    if place.challenge.kind.images and item:
+        context |= _pictures([("A", a, first), ("B", b, second)], item)
+    return context | {
+        "shown_as": KINDS[place.challenge.family],
+        "sees_geometry": a.may("see_geometry") and b.may("see_geometry"),
+        "item": item,
+        "names": names,
+    }
+
+
+def _comparisons(
+    first: Evaluation, second: Evaluation, board: Board | None, unit: Unit, sees_items: bool, is_told: bool
+) -> Iterator[Comparison]:
+    """Every metric that both have under the same definition, with the paired test over the reference's groups. Where people judged these
+    two, nothing is inferred from others with such a difference."""
+    columns = {(metric.slug, metric.fingerprint): metric for metric in board.metrics} if board else {}
+    ids = first.submission_id, second.submission_id
+    theirs = {result.slug: result for result in results(second, None)}
+    for result in results(first, None):
+        other = theirs.get(result.slug)
+        if other is None or other.score.fingerprint != result.score.fingerprint:
+            continue
+        test, left, right = None, result.vector, other.vector
+        if sees_items and len(left) == len(right) > 0:
+            units = unit_matrix(np.stack([left, right]), first.batch.groups, result.spec.level, first.batch.item_ids)
+            if not np.isnan(units).all():  # as one value of the whole set is: nothing to compare
+                test = _cached_test(units[0].tobytes(), units[1].tobytes(), result.spec.higher_is_better)
+        p, meaning = of_board(board, columns.get((result.slug, result.score.fingerprint)), *ids)
+        yield Comparison(result, other, test, p if sees_items else None, unit, "" if is_told else difference(meaning))
+
+
+def _by_item(place: PhasePlace, chosen: Comparison, methods: Sequence[str], names: Sequence[str]) -> dict:
+    """The values of one metric, item by item: the greatest difference first, items without one last."""
+    sees_reference, spec = place.viewer.may("phase.see_reference", place.phase), chosen.a.spec
     values = [[None if math.isnan(v) else v for v in one.score.values_shown(sees_reference).tolist()] for one in (chosen.a, chosen.b)]
     chart = boards.differences(
-        boards.Metric(chosen.a.metric.title, chosen.a.spec.higher_is_better, chosen.a.spec.unit),
-        boards.Series(f"A {a.submission.method_name}", values[0]),
-        boards.Series(f"B {b.submission.method_name}", values[1]),
+        boards.Metric(chosen.a.metric.title, spec.higher_is_better, spec.unit),
+        boards.Series(f"A {methods[0]}", values[0]),
+        boards.Series(f"B {methods[1]}", values[1]),
         names,
         chosen.paired,
-        noun=challenge.item_noun,
+        noun=place.challenge.item_noun,
     )
     gaps = [None if x is None or y is None else x - y for x, y in zip(*values, strict=True)]
     order = sorted(range(len(names)), key=lambda i: math.inf if (gap := gaps[i]) is None else -abs(gap))
@@ -297,25 +314,10 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
         x, y, better = values[0][index], values[1][index], ""
         if x is not None and y is not None:
             is_equal = abs(x - y) <= 1e-12 * max(1, abs(x))
-            better = "equal" if is_equal else "A" if (x > y) == chosen.a.spec.higher_is_better else "B"
+            better = "equal" if is_equal else "A" if (x > y) == spec.higher_is_better else "B"
         cells = [{"value": v, "text": rounded(v).text} for v in (x, y, gaps[index])]
         rows.append({"item": names[index], "values": cells, "better": better})
-
-    asked = request.GET.get("item")
-    item = asked if asked in names else names[order[0]] if order else None
-    if challenge.kind.images and item:
-        context |= _pictures([("A", a, first), ("B", b, second)], item)
-    return context | {
-        "shown": chosen,
-        "chart": chart,
-        "items": rows,
-        "n_items": len(names),
-        "items_noun": plural(challenge.item_noun),
-        "shown_as": KINDS[challenge.family],
-        "sees_geometry": a.may("see_geometry") and b.may("see_geometry"),
-        "item": item,
-        "names": names,
-    }
+    return {"shown": chosen, "chart": chart, "items": rows, "n_items": len(names), "items_noun": plural(place.challenge.item_noun)}
 
 
 def _pictures(entries: Sequence[tuple[str, EntryPlace, Evaluation]], item: str) -> dict:

@@ -95,6 +95,8 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
         "elsewhere": elsewhere(request.user, submission, place.viewer.now),
     }
     context |= progress_context(place, board, [metric["title"] for metric in waiting])
+    if context["own"]:
+        context["worst"] = _worst(scored, place.may("see_items"))
 
     if board is not None and index is not None:
         (entry_pairs, n_open), people = _entry_pairs(place, board), of_board(board)
@@ -136,6 +138,19 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
         if phase.challenge.kind.images:
             context["scenes"] = render_scene.scenes(evaluation)
     return render(request, "leaderboard/entry.html", context)
+
+
+def _worst(scored: Sequence[Result], sees_items: bool) -> tuple[int, int, str] | None:
+    """(how many, of how many, title) of the metric by which most items have the worst value there is, if they are half of them or more; of
+    a viewer who sees no values of items only if they are all, which the mean says too."""
+    found = []
+    for result in scored:
+        low, high = result.spec.bounds
+        worst = low if result.spec.higher_is_better else high
+        n, of = int((result.vector == worst).sum()) if worst is not None else 0, len(result.vector)
+        if 2 * n >= of > 0 and (sees_items or n == of):
+            found.append((n, of, result.metric.title))
+    return max(found, key=lambda one: one[0] / one[1], default=None)
 
 
 def _summary(board: Board, index: int) -> dict[str, Any]:

@@ -332,6 +332,10 @@ def test_votes_are_for_organizers_and_hidden_studies_too(phase, client, people):
     analyse_due()
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
     assert client.get(address).status_code == 404 and client.get(f"{address}votes.csv").status_code == 404
+    assert address not in client.get("/studies/").content.decode()
+    Study.objects.update(is_public=True)
+    assert address in client.get("/studies/").content.decode()
+    Study.objects.update(is_public=False)
     client.force_login(people.organizer)
     assert client.get(address).status_code == 200
     rows = list(csv.reader(io.StringIO(b"".join(client.get(f"{address}votes.csv").streaming_content).decode("utf-8-sig"))))
@@ -583,7 +587,7 @@ def test_a_metric_without_values_of_single_items_is_in_no_map_of_who_agrees():
     )
     metrics = [SimpleNamespace(key="hss"), SimpleNamespace(key="imported")]
     summary = SimpleNamespace(agreement=agreement, reason=None, metrics=metrics, raters=agreement.names[:2], groups=["", ""])
-    assert _agreement_map(summary, {})["summary"].startswith("Agreement of 2 raters and 1 metric on the pairs each two have in common")
+    assert _agreement_map(summary, {}).summary.startswith("Agreement of 2 raters and 1 metric on the pairs each two have in common")
 
 
 def test_a_study_just_opened_promises_figures_from_the_smallest_numbers_on(phase, people, client):

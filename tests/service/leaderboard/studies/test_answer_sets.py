@@ -213,6 +213,7 @@ class TestRatingsOfKnownRaters:
         ("scale", "sentence"),
         [
             ("0:50", r"line \d+: score is '\d+'; it must be a number from 0 to 50\. Is the scale another one\?"),
+            ("0:50", r"Is the scale another one\?\n81 more scores are not from 0 to 50\.\nNothing was changed"),
             ("100:0", "“100:0” is no scale; write its two ends, such as 0:100."),
             ("0:inf", "“0:inf” is no scale"),
             ("a:b", "“a:b” is no scale"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from datetime import timedelta
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from django.utils import timezone
 
 from evaluation.models import Evaluation, EvaluationBatch
 from leaderboard.tasks import build_due_boards
-from leaderboard.views.entry import OwnPair
+from leaderboard.views.entry import OwnPair, _worst
 from submissions.entry_states import Reader, Reason
 from submissions.models import Phase, Status, Submission
 from submissions.wording import sentence
@@ -264,6 +265,22 @@ class TestItems:
         type(two[0].phase.challenge).objects.update(item_noun="house")
         page = text(client.get(page_of(two[0], "entry_item", item="house_02")))
         assert "house 2 of 4, worst first" in page and "<h1>house_02</h1>" in page
+
+
+@pytest.mark.parametrize(
+    ("values", "higher", "bounds", "sees_items", "said"),
+    [
+        ((0, 0, 0, 0), True, (0, 1), False, (4, 4, "M")),
+        ((0, 0, 0.5, 1), True, (0, 1), True, (2, 4, "M")),
+        ((0, 0, 0.5, 1), True, (0, 1), False, None),
+        ((0, 0.1, 0.5, 1), True, (0, 1), True, None),
+        ((1, 1, 1, 0), False, (0, 1), True, (3, 4, "M")),
+        ((9, 9, 9, 9), False, (0, None), True, None),
+    ],
+)
+def test_most_items_at_the_worst_value_are_a_warning(values, higher, bounds, sees_items, said):
+    spec = SimpleNamespace(bounds=bounds, higher_is_better=higher)
+    assert _worst([SimpleNamespace(spec=spec, vector=np.array(values), metric=SimpleNamespace(title="M"))], sees_items) == said
 
 
 @pytest.mark.parametrize(
