@@ -4,7 +4,7 @@ VENV ?= .venv
 PY = $(VENV)/bin/python
 PORT ?= 8000
 
-.PHONY: run test nightly fuzz lint setup setup-tests constraints sbom viewer benchmarks card clean
+.PHONY: run test test-touched nightly fuzz lint setup setup-tests constraints sbom viewer benchmarks card clean
 
 run: setup
 	$(PY) manage.py run --demo --port $(PORT)
@@ -12,6 +12,10 @@ run: setup
 # Three processes on two cores: some tests wait, for a browser, a lease or a program that starts.
 test: setup-tests
 	$(PY) -m pytest -n 3 --dist loadfile $(ARGS) || $(PY) -m tests.alone
+
+# The tests of what this branch touched since it left main.
+test-touched: setup-tests
+	$(PY) -m pytest -n 3 --dist loadfile $$($(PY) -m tests.touched) || $(PY) -m tests.alone
 
 # What takes too long for every change; the table goes to deploy/nightly.md.
 nightly: setup-tests

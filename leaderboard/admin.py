@@ -18,6 +18,14 @@ class SnapshotAdmin(LookOnly):
     show_full_result_count = False
 
 
+@admin.register(models.EarlierForm)
+class EarlierFormAdmin(LookOnly):
+    list_display = ("digest", "snapshot", "changed_at")
+    search_fields = ("digest",)
+    list_select_related = ("snapshot__phase__challenge",)
+    exclude = ("payload",)
+
+
 @admin.register(models.Study)
 class StudyAdmin(LookOnly):
     list_display = ("title", "phase", "slug", "kind", "state", "simulated", "is_public", "revision", "created_at")

@@ -23,6 +23,7 @@ MAX_PROBLEMS = 100
 MAX_KEY, MAX_REASON = 200, 1200  # characters of a problem
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same, ten times as fast, where PyYAML was built with libyaml
 REQUIRED: Any = object()
+FORMER = {"made_up": "simulated"}  # keys that had another name before version 1.0
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -272,6 +273,8 @@ class Reader:
         for key in self.nodes.keys() - set(self._known):
             near = difflib.get_close_matches(key[:80], self._known, n=1, cutoff=0.5)
             hint = f"did you mean {near[0]}?" if near else f"the keys here are {', '.join(dict.fromkeys(self._known))}"
+            if FORMER.get(key) in self._known:
+                hint = f"it is called {FORMER[key]} now"
             self.problems.add(self.at(key), f"unknown key; {hint}", self._keys[key])
 
 

@@ -326,7 +326,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         facts = []
         data, accuracy, features = (found.card.get(part, {}) for part in ("data", "accuracy", "features"))
         if "decisions" in data:
-            simulated = ", simulated" if found.card.get("simulated") else ""
+            simulated = ", simulated" if found.card.get("simulated", found.card.get("made_up")) else ""
             facts.append(("Trained on", f"{data['decisions']:,} decisions of {data['raters']:,} raters{simulated}"))
         if features:
             facts.append(("Features", f"{features['name']}, frozen"))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from tests import ROOT
 from tests.conftest import need
+from tests.support.source_tree import mirrors, nodes
 
 ROOMS = ("submissions", "evaluation", "leaderboard")  # each may import itself and what stands before it
 PURE = (
@@ -92,10 +94,10 @@ MAY_USE_SOCKETS = {"evaluation/programs/sandbox.py", "evaluation/programs/guest/
 GUEST = "evaluation.programs.guest"
 
 
-def imports(path: Path) -> Iterator[str]:
+@cache
+def imports(path: Path) -> tuple[str, ...]:
     """Dotted names imported anywhere in the file, inside functions too."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        yield from names_of(node, path)
+    return tuple(name for node in nodes(path) for name in names_of(node, path))
 
 
 def names_of(node: ast.AST, path: Path) -> Iterator[str]:
@@ -150,10 +152,9 @@ def graph(*rooms: str) -> dict[str, set[str]]:
     modules = {name: path for path, name in paths.items() if "migrations" not in path.parts}
     found = {}
     for module, path in modules.items():
-        tree = ast.parse(path.read_text())
-        guarded = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")]
+        guarded = [node for node in nodes(path) if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")]
         unread = {id(inner) for node in guarded for inner in ast.walk(node)}
-        names = [name for node in ast.walk(tree) if id(node) not in unread for name in names_of(node, path)]
+        names = [name for node in nodes(path) if id(node) not in unread for name in names_of(node, path)]
         parents = [".".join(name.split(".")[:depth]) for name in names for depth in range(1, name.count(".") + 1)]
         outside = [name for name in parents if not module.startswith(f"{name}.")]
         found[module] = {name for name in [*names, *outside] if name in modules and name != module}
@@ -210,8 +211,8 @@ NOUNS = re.compile(r"\b(Challenge|Phase|Submission|Team|Study)\b|\.(phases|submi
 
 def test_what_a_request_points_to_is_looked_up_in_one_place():
     for path in files("submissions", "leaderboard"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "get_object_or_404" and path.name != "lookup.py":
+        for node in nodes(path):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "get_object_or_404" and path.name != "lookup.py":
                 assert not NOUNS.search(ast.unparse(node.args[0])), f"{path}, line {node.lineno}: ask lookup.py for it"
 
 
@@ -273,9 +274,9 @@ def is_sentence(node: ast.AST, constants: set[str]) -> bool:
     return False
 
 
-def sentences_compared(tree: ast.AST, constants: set[str]) -> Iterator[int]:
+def sentences_compared(path: Path, constants: set[str]) -> Iterator[int]:
     """Lines on which a sentence is compared, or searched, cut or rewritten."""
-    for node in ast.walk(tree):
+    for node in nodes(path):
         match node:
             case ast.Compare():
                 found = any(is_sentence(one, constants) for one in (node.left, *node.comparators))
@@ -294,19 +295,19 @@ STORED_AS_WORDS = {"HIDDEN_NAME", "WAITING"}
 
 def test_nothing_compares_cuts_or_rewrites_a_sentence():
     """State and reason, which are data, decide whether a figure is shown."""
-    trees = {path: ast.parse(path.read_text()) for path in files("leaderboard") if "migrations" not in path.parts}
+    paths = [path for path in files("leaderboard") if "migrations" not in path.parts]
     own = {}
-    for path, tree in trees.items():
-        given = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and is_sentence(node.value, set())]
+    for path in paths:
+        given = [node for node in nodes(path) if isinstance(node, ast.Assign) and is_sentence(node.value, set())]
         names = {target.id for node in given for target in node.targets if isinstance(target, ast.Name)} - STORED_AS_WORDS
         own[".".join(path.relative_to(ROOT).with_suffix("").parts)] = names
     found = []
-    for path, tree in trees.items():
+    for path in paths:
         named = set(own[".".join(path.relative_to(ROOT).with_suffix("").parts)])
         for name in imports(path):
             module, _, constant = name.rpartition(".")
             named |= {constant} & own.get(module, set())
-        found += [f"{path.relative_to(ROOT)}:{line}" for line in sentences_compared(tree, named)]
+        found += [f"{path.relative_to(ROOT)}:{line}" for line in sentences_compared(path, named)]
     assert found == []
 
 
@@ -314,3 +315,22 @@ def test_no_template_decides_by_a_sentence():
     for path in ROOT.glob("leaderboard/templates/leaderboard/**/*.html"):
         found = re.search(r"{%\s*(?:el)?if\b[^%]*\.\w*why\b[^%]*%}", path.read_text())
         assert not found, f"{path.relative_to(ROOT)}: {found[0]} asks for words; ask for the reason"
+
+
+LEVELS = ("pure", "service", "cluster", "browser", "nightly")
+# What a pure test is called after, where it is about several modules.
+ACROSS = (
+    {"invariance", "invariants", "machines", "batches", "gpu", "separation", "escapes", "wrong_kind", "cases", "start", "real_votes"}
+    | {"opinion_study", "documented", "wheel", "examples", "wrong_files", "published_sets", "same_by_hand", "shipped", "runner_groups"}
+    | {"main", "command"}
+)  # of __main__.py
+
+
+def test_tests_mirror_the_source():
+    """The folder of each is one of the source; below tests/pure, its name is that of a module or folder there."""
+    tests = [path for level in LEVELS for path in files(f"tests/{level}") if path.name.startswith("test_")]
+    assert len(tests) > 400
+    folders = {path.parent.relative_to(ROOT / "tests" / path.relative_to(ROOT).parts[1]) for path in tests}
+    assert [str(folder) for folder in sorted(folders) if not (ROOT / folder).is_dir()] == []
+    pure = [path for path in tests if path.relative_to(ROOT).parts[1] == "pure" and len(path.relative_to(ROOT).parts) > 3]
+    assert [path for path in pure if not mirrors(path) and path.stem.removeprefix("test_") not in ACROSS] == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from evaluation import kinds as evaluated
 from leaderboard import kinds as displayed
 from submissions.kinds import FAMILIES
 from tests import ROOT
+from tests.support.source_tree import nodes
 
 ROOMS = ("submissions", "evaluation", "leaderboard")
 CONSTANTS = {name for name, value in vars(importlib.import_module("submissions.kinds")).items() if value in FAMILIES.values()}
@@ -29,9 +30,9 @@ def names_a_kind(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Tuple | ast.List | ast.Set) and any(map(names_a_kind, node.elts))
 
 
-def asked(tree: ast.AST) -> Iterator[int]:
+def asked(tree: Iterable[ast.AST]) -> Iterator[int]:
     """The lines that ask for a kind by its name: comparisons, keys of dictionaries, subscripts and cases."""
-    for node in ast.walk(tree):
+    for node in tree:
         if isinstance(node, ast.Compare):
             found = any(map(names_a_kind, (node.left, *node.comparators)))
         elif isinstance(node, ast.Dict):
@@ -55,7 +56,7 @@ def sources(suffixes: tuple[str, ...]) -> Iterator[Path]:
 
 
 def test_no_other_place_asks_for_a_kind_by_its_name():
-    found = [f"{path.relative_to(ROOT)}:{line}" for path in sources((".py",)) for line in asked(ast.parse(path.read_text()))]
+    found = [f"{path.relative_to(ROOT)}:{line}" for path in sources((".py",)) for line in asked(nodes(path))]
     assert found == []
 
 
@@ -77,7 +78,7 @@ def test_no_template_asks_for_a_kind_by_its_name():
     ],
 )
 def test_every_way_to_ask_is_seen(code):
-    assert list(asked(ast.parse(code)))
+    assert list(asked(ast.walk(ast.parse(code))))
 
 
 def test_every_kind_has_a_row_in_each_app_in_one_order():

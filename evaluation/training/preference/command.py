@@ -33,6 +33,7 @@ def add_to(networks: Any) -> None:
     parser.add_argument("--criterion", metavar="KEY", help="default: the only one, or overall")
     parser.add_argument("--column", action="append", default=[], metavar="COLUMN=NAME", help="the file's own name of a column")
     parser.add_argument("--simulated", action="store_true", help="the raters are invented; the weights say so wherever they are shown")
+    parser.add_argument("--made-up", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--name", default="study", metavar="NAME", help="name of the new weights (default: %(default)s)")
     parser.add_argument("--cache", type=Path, metavar="DIR", help="folder of fetched weights")
     parser.add_argument("--epochs", type=int, default=30, metavar="N", help="default: %(default)s")
@@ -44,6 +45,9 @@ def add_to(networks: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Carry it out; 2, with one sentence, if that is not possible as given."""
+    if options.made_up:
+        print("--made-up is called --simulated now.", file=sys.stderr)
+        return 2
     if min(options.epochs, options.threads) < 1 or options.folds < 0:
         print("Epochs and threads must be at least 1, and folds not negative.", file=sys.stderr)
         return 2

@@ -68,6 +68,8 @@ def study(votes: Path, references: Path | None = None, entries: Path | None = No
     folder, file = (votes, votes / VOTES) if votes.is_dir() else (votes.parent, votes)
     said = _said(folder / DESCRIPTION) if votes.is_dir() else {}
     family = registry.get("wf_learned").family
+    if "made_up" in said:
+        raise DataError(f"{DESCRIPTION} has made_up, which is called simulated now: rename it, or export the study again.")
     if said.get("family", family) != family:
         raise DataError(f"{folder.name} is a study of {said['family']} entries; this metric is of {FAMILIES[family].plural}.")
     references, entries = references or folder / REFERENCES, entries or folder / ENTRIES

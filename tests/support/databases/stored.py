@@ -184,15 +184,15 @@ def _board(phase: Any) -> dict[str, Any]:
     anybody, address = Client(HTTP_HOST="127.0.0.1"), f"/challenges/{_name(phase)}/"
     page = anybody.get(address).content.decode()
     kept, shown = {}, []
-    for snapshot in Snapshot.objects.filter(phase=phase).order_by("id"):
-        data = zlib.decompress(bytes(snapshot.payload))
-        kept[snapshot.digest] = {"audience": snapshot.audience, "computed": hashlib.sha256(f"{phase.pk}\n".encode() + data).hexdigest()}
+    rows = Snapshot.objects.filter(phase=phase).order_by("id")
+    # Each at its address of today, and at those that it had in earlier forms.
+    for snapshot, one in [(row, one) for row in rows for one in (row, *row.earlier_forms.all())]:
+        digest, data = one.digest, zlib.decompress(bytes(one.payload))
+        kept[digest] = {"audience": snapshot.audience, "computed": hashlib.sha256(f"{phase.pk}\n".encode() + data).hexdigest()}
         if snapshot.audience == "public":
-            exports = {
-                kind: anybody.get(f"{address}snapshots/{snapshot.digest}.{kind}").content.decode("utf-8-sig") for kind in ("csv", "json")
-            }
-            kept[snapshot.digest] |= {"csv": list(csv.DictReader(exports["csv"].splitlines())), "json": json.loads(exports["json"])}
-            shown += [snapshot.digest] if snapshot.digest in page else []
+            exports = {kind: anybody.get(f"{address}snapshots/{digest}.{kind}").content.decode("utf-8-sig") for kind in ("csv", "json")}
+            kept[digest] |= {"csv": list(csv.DictReader(exports["csv"].splitlines())), "json": json.loads(exports["json"])}
+            shown += [digest] if digest in page else []
     again = {audience: json.loads(build.build(phase, audience).to_json()) for audience in ("public", "organizers")}
     return {"shown": shown, "kept": kept, "again": again}
 

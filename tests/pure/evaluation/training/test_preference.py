@@ -301,7 +301,12 @@ def test_a_study_of_something_else_and_a_description_that_is_none_are_refused(ex
     for name in ("references", "entries"):
         (tmp_path / name).mkdir()
     write_votes(tmp_path / "votes.csv", [("ann", "x", "a", "b", "left")])
-    for text, sentence in (('{"family": "mesh"}', "a study of mesh entries"), ("{", "is not JSON"), ("[]", "must be an object")):
+    for text, sentence in (
+        ('{"family": "mesh"}', "a study of mesh entries"),
+        ('{"made_up": true}', "called simulated now"),
+        ("{", "is not JSON"),
+        ("[]", "must be an object"),
+    ):
         (tmp_path / material.DESCRIPTION).write_text(text)
         with pytest.raises(DataError, match=sentence):
             study(tmp_path)

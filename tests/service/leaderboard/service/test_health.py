@@ -252,7 +252,7 @@ class TestRemoteWorkers:
         assert token.challenge.slug in sentence(partial(health.probe_remote, named=True))
         answer = client.get("/-/ready").json()
         assert list(answer["notes"]) == ["remote"] and "remote" not in answer["failed"]
-        assert 'plumbline_outside_workers{state="stalled"} 1.0' in client.get("/-/metrics").content.decode()
+        assert 'plumbline_remote_workers{state="stalled"} 1.0' in client.get("/-/metrics").content.decode()
 
     def test_a_token_that_waits_is_noted_until_it_is_over(self, token):
         for _ in range(2):

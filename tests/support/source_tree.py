@@ -1,0 +1,24 @@
+"""The sources as syntax trees, each parsed once in a process, and the tests that mirror them."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+from tests import ROOT
+
+
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Every node of a file's tree, the module first."""
+    return tuple(ast.walk(ast.parse(path.read_text())))
+
+
+def mirrors(test: Path) -> bool:
+    """True if a test file (`tests/LEVEL/FOLDER/test_NAME.py`) has a source file or folder FOLDER/NAME, or a name that begins with one."""
+    folder, name = ROOT.joinpath(*test.relative_to(ROOT).parts[2:-1]), test.stem.removeprefix("test_")
+    stems = (
+        {path.stem.lstrip("0123456789").removeprefix("_") for path in folder.glob("*")} if folder.is_dir() else set()
+    )  # of a migration too
+    return any(name == stem or name.startswith(f"{stem}_") for stem in stems)
