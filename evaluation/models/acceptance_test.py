@@ -174,10 +174,10 @@ class AcceptanceTest(Run):
         return bool(taken)
 
     def take_over(self, rows: Sequence[gate.Row], scenes: Sequence[gate.SceneVerdict]) -> bool:
-        """Take over scores from another test on this very reference; False if a worker has begun."""
+        """Take over scores from another test on this very reference. A worker that has begun finds its lease lost. False once judged."""
         values = {"rows": [asdict(row) for row in rows], "scenes": [one.to_dict() for one in scenes], "judged_at": timezone.now()}
-        untouched = type(self).objects.filter(pk=self.pk, rows=[]).unleased()
-        return bool(untouched.update(at=[len(scenes), 0], done=len(rows), total=len(rows), **values))
+        unjudged = type(self).objects.filter(pk=self.pk, judged_at=None)
+        return bool(unjudged.update(at=[len(scenes), 0], done=len(rows), total=len(rows), **values, **self.ANEW))
 
     def give_up(self, why: Why, detail: str) -> None:
         super().give_up(why, detail)

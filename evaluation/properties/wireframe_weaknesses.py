@@ -113,7 +113,7 @@ Example = tuple[str, str, Any, tuple[tuple[str, Any], ...]]
 
 _EDGES_UNSEEN: Example = (
     "It does not look at edges",
-    "All corners are right but no edge is, and people would call both entries useless; the metric says {0:.2f} and {1:.2f}.",
+    "All corners are right and no edge is. The metric says {0:.2f} and {1:.2f}.",
     HOUSE,
     (("no edges", BLANK), ("wrong edges", TANGLED)),
 )
@@ -213,7 +213,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         ),
         (
             "It does not look at edges",
-            "All corners are right but no edge is, and people would call the entry useless; the metric says {0:.2f} m, its best.",
+            "All corners are right and no edge is. The metric says {0:.2f} m, its best.",
             HOUSE,
             (("wrong edges", TANGLED),),
         ),

@@ -155,7 +155,7 @@ def claim_one(kind: type[Run], worker: str, do: Callable[[Any], None], rows: Lea
     run = (kind.objects.waiting() if rows is None else rows).exclude(pk__in=missing_weights.deferred_rows(kind)).claim(worker)
     if run is None:
         return False
-    with logged(f"slice of a {run._meta.verbose_name} done", run, **run.about()):
+    with logged(f"{run._meta.verbose_name}: slice done", run, **run.about()):
         do(run)
     return True
 

@@ -25,7 +25,7 @@ def restore(phase: Phase) -> int:
 
     AcceptanceTest.request_missing()
     restored = 0
-    for acceptance_test in AcceptanceTest.objects.waiting().filter(reference__phase=phase, rows=[]):
+    for acceptance_test in AcceptanceTest.objects.waiting().filter(reference__phase=phase, judged_at=None):
         recorded = _recorded().get(_name(acceptance_test))
         if recorded is None:
             continue

@@ -1,5 +1,5 @@
 """Simulated judges for the demo's finished studies, so that pages show what a judge model's answers look like. No model is asked: its
-name says that it is made up, and so does every text that it gives.
+name says that it is simulated, and so does every text that it gives.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from submissions.models import ApiToken, Challenge, Participation, Status, Submi
 DEMOS = (rooflines.DEMO, solids.DEMO, interiors.DEMO)
 
 
-# Nothing in it is made up: what a paper prints of twelve methods, five metrics and people.
+# Nothing in it is simulated: what a paper prints of twelve methods, five metrics and people.
 PUBLISHED = Path(__file__).with_name("osim")
 
 

@@ -58,7 +58,7 @@ _SENT = (
     Entry("cleo", "line-transformer, wrong upload", "Simulated: withdrawn by its team.", _jitter(1.0, 8), withdraw=True),
     Entry("dan", "sketch-2, broken file", "Simulated: an edge names a vertex that is not there.", lambda _, s: s, breaks=broken_file),
 )
-CARDS = {  # parameters and seconds a house of some methods, made up
+CARDS = {  # parameters and seconds a house of some methods, simulated
     "gable-net v1": ("12M", "0.3"),
     "pc-to-edges": ("3.1M", "0.08"),
     "line-transformer": ("48M", "1.1"),

@@ -49,7 +49,7 @@ class Entry:
     leave_out: tuple[int, ...] = ()  # positions of items that are missing
     baseline: bool = False
     withdraw: bool = False
-    card: tuple[str, ...] = ()  # of its method, as options of the client; made up like all else
+    card: tuple[str, ...] = ()  # of its method, as options of the client; simulated like all else
     breaks: Callable[[Item], bytes] | None = None  # what the first file holds instead: the upload is rejected
 
     def items(self, references: Items) -> dict[str, Item]:

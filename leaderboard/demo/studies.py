@@ -16,7 +16,7 @@ from leaderboard.studies.judge.planning import WIREFRAME_PLAN
 from leaderboard.studies.live.criteria import ready_made
 from submissions.models import Challenge, Phase, Submission, User
 
-STUDY = "made-up-raters"
+STUDY = "simulated-raters"
 SHAPE_PLAN = "shape"  # the demo's meshes have no colours
 SOURCE = "Simulated: raters answer by the strength of the damage, and by no metric."
 

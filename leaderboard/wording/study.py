@@ -20,7 +20,7 @@ from leaderboard.wording.figures import interval, number, share
 from leaderboard.wording.nouns import NOUN, answer, answers, counted, listed, of_scale, people, plural, sampled_noun, verb
 from leaderboard.wording.reasons import Noun, clause, named, sentence
 from leaderboard.wording.settling import settling, unequal
-from leaderboard.wording.statement import Statement, name
+from leaderboard.wording.statement import Part, Statement, name
 
 MAX_NAMES = 4
 EARLY = "It is too early to say."
@@ -42,6 +42,15 @@ def claim(first: str, rest: str = "") -> Statement:
 
 def names(of: Iterable[str], last: str = "and") -> str:
     return listed(of, last, MAX_NAMES)
+
+
+def in_bold(of: Sequence[str]) -> list[str | Part]:
+    """Names as `names` lists them, each in bold: a name may hold a comma."""
+    every: list[str | Part] = [name(one) for one in of]
+    if len(of) > MAX_NAMES:
+        every = [*every[: MAX_NAMES - 1], f"{len(of) - MAX_NAMES + 1} others"]
+    between = [", "] * (len(every) - 2) + [" and "]
+    return [every[0], *(part for pair in zip(between, every[1:], strict=False) for part in pair)]
 
 
 def sentences(summary: Summary, lines: Sequence[Line], noun: Noun = NOUN) -> list[Statement]:
@@ -96,9 +105,8 @@ def _preferred(summary: Summary, noun: Noun) -> Statement:
         return claim(sentence(ranked[0].reason or ALIKE, noun))
     end = ranked[0].rank[1] if ranked[0].rank is not None else None
     if end != 1:  # by the first's own range, as everywhere
-        alone = f"{open_[0].method} may be first, and its place may be as low as {end}"
-        may = f"{names(line.method for line in open_)} may be first" if len(open_) > 1 else alone
-        return claim(OPEN, f"{may}.{apart}")
+        may = " may be first" if len(open_) > 1 else f" may be first, and its place may be as low as {end}"
+        return Statement.of(name(OPEN), " ", *in_bold([line.method for line in open_]), f"{may}.{apart}")
     value, low, high = ranked[0].value
     if summary.opinions:
         # Ratings of one entry may all be the same and its lead over the others still be known.

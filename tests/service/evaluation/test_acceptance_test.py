@@ -67,6 +67,15 @@ def judge(acceptance_test: AcceptanceTest, failing: tuple[str, ...] = ()) -> Non
     assert acceptance_test.take_over(rows, scenes)
 
 
+def test_kept_scores_take_the_place_of_what_a_worker_has_begun_but_not_of_a_verdict():
+    phase_of(PSNR, DISTANCE)
+    AcceptanceTest.request_missing()
+    held = AcceptanceTest.objects.waiting().claim("a worker")
+    acceptance_test = AcceptanceTest.objects.get()
+    judge(acceptance_test)
+    assert not held.under_lease().exists() and not acceptance_test.take_over([], [])
+
+
 def with_bands(phase: Phase, means: list[tuple[str, float | None]]) -> Submission:
     """An entry whose pieces column knows what clean views of these scenes score, as the metric leaves it among the parts; None where
     it sent no view of the scene."""

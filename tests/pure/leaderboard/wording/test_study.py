@@ -71,6 +71,8 @@ def test_an_open_first_place_names_who_may_have_it_and_what_would_settle_it():
     summary = summary_of([*said("a", "b", wrong_every=3), *said("b", "c"), *said("a", "c", wrong_every=5)], a=1, b=2, c=3)
     first, metric, enough = sentences(summary)
     assert first[0] == "First place with people is open:" and first[1] == "a and b may be first."
+    assert [part.text for part in words.opening(summary).parts if part.tone] == [first[0], "a", "b"]
+    assert "".join(part if isinstance(part, str) else part.text for part in words.in_bold(list("abcde"))) == words.names("abcde")
     assert metric == ("The metric is worse than chance.", "")
     more = settling(summary.enough, 216, 9, "items")
     assert enough == ("Not enough for any place yet.", " ".join(more)) and more
