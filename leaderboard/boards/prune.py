@@ -23,7 +23,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from evaluation.models import AcceptanceTest, EvaluationBatch, PictureRun
-from leaderboard.models import Snapshot
+from leaderboard.models import EarlierForm, Snapshot
 from submissions.models import Phase, Submission
 from submissions.storage import stored_files
 from submissions.storage.store import StorageError
@@ -78,6 +78,9 @@ def prune_snapshots(now: datetime) -> int:
         if removed:
             log.info("passing rankings removed", phase=str(phase), audience=audience, n=removed)
         total += removed
+    # A list of keys, because no query joins a row that is gone.
+    if orphans := list(EarlierForm.objects.exclude(snapshot__in=Snapshot.objects.values("pk")).values_list("pk", flat=True)):
+        EarlierForm.objects.filter(pk__in=orphans).delete()
     return total
 
 

@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
                 (
                     "snapshot",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="earlier_forms", to="leaderboard.snapshot"
+                        db_constraint=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name="earlier_forms", to="leaderboard.snapshot"
                     ),
                 ),
             ],

@@ -197,7 +197,8 @@ class Snapshot(models.Model):
 class EarlierForm(models.Model):
     """A ranking as it was stored before the form of rankings changed: `digest` is of these bytes, and an address of the ranking too."""
 
-    snapshot = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="earlier_forms")
+    # Old rankings go by one statement that asks whether somebody opened them, which a cascade would split: `prune` removes what is left.
+    snapshot = models.ForeignKey(Snapshot, on_delete=models.DO_NOTHING, db_constraint=False, related_name="earlier_forms")
     digest = models.CharField(max_length=64, db_index=True)
     payload = models.BinaryField()
     changed_at = models.DateTimeField(default=timezone.now)
