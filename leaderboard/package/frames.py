@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from leaderboard.package import installed
-from submissions.client.transfer import Server
+from submissions.client.transfer import Server, ServerError
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 PIECE = 100  # rows asked for at once
 PATIENCE_SECONDS = 20.0  # somebody sits before a notebook
+
+
+@contextmanager
+def _names_of_this_version() -> Iterator[None]:
+    """Refuse answers with names that this version does not know, in a sentence."""
+    try:
+        yield
+    except KeyError as error:
+        raise ServerError(
+            f"The server's answer has no {error}: this package is of another version. Install the one from its page /docs/client/."
+        ) from None
 
 
 class Site:
@@ -29,6 +41,7 @@ class Site:
         """One row per challenge that you may see, newest first."""
         return frame(list(self._pieces("api/v1/challenges")))
 
+    @_names_of_this_version()
     def board(self, challenge: str, phase: str, digest: str = "") -> DataFrame:
         """The newest ranking of a phase, or the one that `digest` names: one row per entry, best first.
 
@@ -51,6 +64,7 @@ class Site:
         found.attrs["columns"] = {column["slug"]: {name: column.get(name) for name in told} for column in head["columns"]}
         return found
 
+    @_names_of_this_version()
     def entries(self, challenge: str = "", phase: str = "") -> DataFrame:
         """Your teams' entries, newest first, with the value of each metric under its slug; needs a token."""
         wanted = {name: value for name, value in (("challenge", challenge), ("phase", phase)) if value}
@@ -59,6 +73,7 @@ class Site:
             rows.append(row | {slug: score["value"] for slug, score in (row.pop("scores") or {}).items()})
         return frame(rows)
 
+    @_names_of_this_version()
     def items(self, entry: int, metric: str) -> DataFrame:
         """The values of an entry by item, and their parts, under one metric's slug; NaN where there is none."""
         rows = []
@@ -70,6 +85,7 @@ class Site:
         """One row per study of people in a phase, newest first."""
         return frame(list(self._pieces(f"api/v1/challenges/{challenge}/phases/{phase}/studies")))
 
+    @_names_of_this_version()
     def study(self, challenge: str, phase: str, study: str, criterion: str = "") -> DataFrame:
         """Agreement of each metric with the people of a study: one row per metric, with decided agreement, the ends of its interval, the
         answers that it is of, why it has no interval where it has none, its state, and its places. `criterion`: the study's first if

@@ -21,6 +21,7 @@ from leaderboard.models import Study
 from leaderboard.starter_kit import write_kit
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.wording.reasons import sentence
+from submissions.client.transfer import ServerError
 from submissions.models import ApiToken
 from tests.pure.leaderboard.package.test_examples import OF_A_SERVER, runnable
 from tests.support.leaderboard.reasons import few_items
@@ -160,6 +161,14 @@ def test_a_study_is_a_frame_of_its_metrics(phase, site):
     assert list(studies["slug"]) == ["roofs"]
     frame = site().study(phase.challenge.slug, phase.slug, study.slug)
     assert frame.attrs["title"] == "Roofs"
+
+
+def test_a_server_with_other_names_is_refused_in_a_sentence():
+    earlier = httpx.MockTransport(lambda request: httpx.Response(200, json={"analyses": {}, "title": "Roofs", "made_up": True}))
+    site = package.Site("http://testserver")
+    site._server._http = httpx.Client(transport=earlier)
+    with pytest.raises(ServerError, match="has no 'simulated': this package is of another version"):
+        site.study("roofs", "practice", "roofs")
 
 
 def test_a_study_of_too_few_items_says_so_beside_each_figure(phase, people, site):
