@@ -72,7 +72,7 @@ def adequacy(curve: Curve, noun: str = NOUN) -> Chart:
     if curve.steady is not None:
         summary = f"{what.capitalize()}: the order stays with parts of {curve.steady:,} of {sizes[-1]:,} and more."
     else:
-        summary = f"{what.capitalize()}: with no part of the {sizes[-1]:,} the order is sure to stay."
+        summary = f"{what.capitalize()}: no part of the {sizes[-1]:,} reliably gives the same order."
     rows = tuple((f"{size:,}", *(f"{value:.3f}" for value in row)) for size, *row in known[:-1])
     rows += ((f"{sizes[-1]:,}", f"{mean[-1]:.3f}", "–", "–"),)  # there is one part of all
     return Chart(summary, columns, rows, x, y, marks, height=230)

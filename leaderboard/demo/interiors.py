@@ -90,8 +90,8 @@ summary: Renders of {len(NAMES)} procedural rooms. Rooms, teams and entries are 
 {simulated("render", "rooms", f"one image a view, {SIZE[0]} × {SIZE[1]} pixels", "view", "room", "indoor, novel-views")}
 description: |
   Render each room from views that were not given, from its {CLEAN} clean views, which lie around them. The {len(NAMES)} rooms were
-  made by a seeded procedure. The entries on the board were made by really damaging their references,
-  sent through the upload, and scored by the workers of this machine, without any downloaded network. The baseline copies clean
+  made by a seeded procedure. A program made the entries by damaging their references. They were
+  uploaded and scored like any other entry, without any downloaded network. The baseline copies clean
   views: PuzzleSim by pieces, which needs no aligned reference, counts such a view as 0, and flags it.
 phases:
   - slug: {PHASE}

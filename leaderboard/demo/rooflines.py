@@ -118,8 +118,8 @@ summary: Wireframes of {N_HOUSES} procedural houses. Houses, teams and entries a
 description: |
   Reconstruct the wireframe of each house from its points: the corners as vertices, the lines where
   two faces meet as edges. The {N_HOUSES} houses of each phase are gable, hip, L-shaped and dormer
-  ones, made by a seeded procedure. The entries on the board were made by really damaging or really
-  simplifying their references, sent through the upload, and scored by the workers of this machine.
+  ones, made by a seeded procedure. A program made the entries by damaging or simplifying their
+  references. They were uploaded and scored like any other entry.
 announcements:
   - title: The practice phase is open
     published_at: 2026-01-02T09:00

@@ -68,9 +68,8 @@ summary: Meshes of {len(KINDS)} procedural objects. Objects, teams and entries a
 {simulated("mesh", "objects", "one triangle mesh an object", "object", tags="objects")}
 description: |
   Reconstruct the surface of each object from its points, as a triangle mesh. The {len(KINDS)} objects
-  were made by a seeded procedure; the longest side of each is 1. The entries on the board were made
-  by really damaging or really simplifying their references, sent through the upload, and scored by
-  the workers of this machine.
+  were made by a seeded procedure; the longest side of each is 1. A program made the entries
+  by damaging or simplifying their references. They were uploaded and scored like any other entry.
 phases:
   - slug: {PHASE}
 {PRACTICE}

@@ -17,7 +17,7 @@ SENTENCES = {
     "few": "{n} {items}: too few for intervals, brackets or rank intervals; {least} are needed.",
     "few_of": "{metric} has values on {n} {items}: too few for brackets or rank intervals of this order; {least} are needed.",
     "alike_within": "The {items} of one {unit} are alike and cannot stand for others.",
-    "rare": "Under {least_rare} {items}: failures that none of them shows are not in the interval.",
+    "rare": "With fewer than {least_rare} {items}, the interval cannot account for rare failures.",
     "alike": "All {n} {items} have this value; up to {x} % of others may differ.",
     "bracket": "Bracket: every entry in it is tied with the entry at its top. Entries of different brackets can be tied too: compare the "
     "ranges under their ranks.",
@@ -32,7 +32,7 @@ SENTENCES = {
     "not_apart": "A and B are tied: p {p}.",
     "board_pair": "Corrected for all pairs of this leaderboard: p {p}, {verdict}.",
     "shape": "The test assumes that gains and losses have the same shape; rare failures break that.",
-    "overall": "Bracket: entries that the ranking rule cannot separate from the entry at the top, given what their metrics decide.",
+    "overall": "Bracket: tied with the entry at its top by this ranking rule.",
     "fixed": "{metric} has no values per {item}: its order is used as it is.",
     "before": "Made by an earlier rule: its tests tried fewer patterns of signs and depended on the order in which {items} were listed, "
     "and equal entries shared the better rank.",

@@ -221,7 +221,7 @@ def fragile(summary: FirstPlace, noun: str = NOUN) -> str:
             f"No other entry comes first with up to half of the answers, raters or {plural(noun)} left out, those that favour the first "
             "most before others."
         )
-    return f"Without {names(lines, 'or')} at most, another entry would be first."
+    return f"Leaving out {names(lines, 'or')} is enough to change first place."
 
 
 def looks(found: Looks | None) -> str:
@@ -356,7 +356,7 @@ def reliability(summary: Summary) -> str:
 
 def judges(n: int, passed: int | None) -> str:
     """In brief, how many judge models answered too, and how many of those that were tested may stand beside people."""
-    return f"{n}" if passed is None else f"{n}; {passed or 'none'} may stand beside people"
+    return f"{n}" if passed is None else f"{n}; {passed or 'none'} may replace a rater"
 
 
 def covariates(summary: Summary) -> list[str]:

@@ -16,9 +16,9 @@ def curve(resource: str, enough: int | None) -> Curve:
     ("resource", "enough", "words"),
     [
         ("comparisons", 2, "Answers: the order stays with parts of 2 of 4 and more."),
-        ("comparisons", 4, "Answers: with no part of the 4 the order is sure to stay."),
-        ("samples", None, "Houses: with no part of the 4 the order is sure to stay."),
-        ("raters", 2, "People: with no part of the 4 the order is sure to stay."),  # fewer than five people bear no figure
+        ("comparisons", 4, "Answers: no part of the 4 reliably gives the same order."),
+        ("samples", None, "Houses: no part of the 4 reliably gives the same order."),
+        ("raters", 2, "People: no part of the 4 reliably gives the same order."),  # fewer than five people bear no figure
     ],
 )
 def test_that_all_of_them_agree_with_all_of_them_says_nothing_of_less(resource, enough, words):

@@ -245,7 +245,7 @@ def test_the_forecast_names_what_helps_most_and_first_place_what_it_hangs_on():
     summary = summary_of(rows, good=2, bad=1)
     said_of = words.forecast(summary, "The metric")
     assert said_of.startswith("The metric's agreement is known to about ±") and said_of.endswith("More items help most.")
-    assert words.fragile(summary).startswith("Without ") and "of 160 answers" in words.fragile(summary)
+    assert words.fragile(summary).startswith("Leaving out ") and "of 160 answers" in words.fragile(summary)
     firm = summary_of(
         [Vote(f"r{k}", "good", "bad", "right" if k == n == 0 else "left", sample) for n, sample in enumerate(SAMPLES) for k in range(20)]
     )
@@ -433,7 +433,9 @@ def test_where_answers_name_no_sample_each_pair_is_counted_as_one_and_called_so(
     told = " ".join(f"{row.what} {row.more}" for row in words.enough_rows(summary, "house"))
     assert " of 6 comparisons" in told and "house" not in told.lower()
     fragile = Fragile(answers=None, raters=None, samples=2)
-    assert words.fragile(replace(summary, fragile=fragile), sampled_noun("house", True)).startswith("Without 2 of 6 comparisons at most,")
+    assert words.fragile(replace(summary, fragile=fragile), sampled_noun("house", True)).startswith(
+        "Leaving out 2 of 6 comparisons at most,"
+    )
 
 
 def test_the_head_and_the_line_of_a_place_say_the_same_of_what_would_settle_it_and_no_bare_number_of_answers():

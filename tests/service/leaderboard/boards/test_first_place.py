@@ -73,5 +73,5 @@ def test_what_first_place_hangs_on_is_counted_in_entry_pairs_where_answers_name_
     assert (board.people.firm.rank, board.people.places[board.people.first]) == ((1, 4), (1, 2))
     page = words(text(client.get(reverse("board", args=[phase.challenge.slug, phase.slug]))))
     assert "(95 % range of its place: 1 to 2)" in page
-    assert " or 2 of 6 comparisons at most, another entry would be first." in page
+    assert " or 2 of 6 comparisons is enough to change first place." in page
     assert "few comparisons: rough intervals" in page and "with other raters and other" not in page
