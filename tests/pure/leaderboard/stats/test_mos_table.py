@@ -40,8 +40,8 @@ def test_columns_of_other_names_are_mapped(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("rater,entry,score\nann,a,6\n", "s.csv: line 2: score is '6'; it must be a number from 1 to 5."),
-        ("rater,entry,score\nann,a,good\n", "s.csv: line 2: score is 'good'; it must be a number from 1 to 5."),
+        ("rater,entry,score\nann,a,6\n", "s.csv: line 2: score is '6'; it must be a number from 1 to 5. Is the scale another one?"),
+        ("rater,entry,score\nann,a,good\n", "s.csv: line 2: score is 'good'; it must be a number from 1 to 5. Is the scale another one?"),
         ("rater,entry,score\nann,,4\n", "s.csv: line 2: entry is empty; no score can do without."),
         ("rater,entry,score,seconds\nann,a,4,-1\n", "s.csv: line 2: seconds is '-1'; it must be a number that is not negative, or empty."),
         ("rater,entry,score,order\nann,a,4,x\n", "s.csv: line 2: order is 'x'; it must be a whole number that is not negative, or empty."),

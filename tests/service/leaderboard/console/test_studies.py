@@ -226,7 +226,7 @@ licence: {{stated: none}}
 material: meshes
 published: "2026-02-04"
 files: [{{id: all, path: data/all.csv, sha256: {hashlib.sha256(text).hexdigest()}, bytes: {len(text)}}}]
-answers: [{{file: all, item: item, entry: entry, rater: rater, score: score, scale: [0, 100], better: higher, raters: columns}}]
+judgements: [{{file: all, item: item, entry: entry, rater: rater, score: score, scale: [0, 100], better: higher, raters: columns}}]
 labels: [{{entries: [e0], label: reference}}]
 """.encode()
 

@@ -177,7 +177,7 @@ def test_a_small_study_is_rated_resumed_exported_analysed_and_changes_the_board(
     organizer.force_login(people.organizer)
     found = organizer.get(reverse("study_votes", args=[phase.challenge.slug, phase.slug, study.slug]))
     text = b"".join(found.streaming_content).decode()
-    lines = list(csv.DictReader(io.StringIO(text)))
+    lines = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
     assert len(lines) == 12 and {line["group"] for line in lines} == {"experts"} and {line["study"] for line in lines} == {study.slug}
     path = tmp_path / "study.csv"
     path.write_text(text)
