@@ -108,7 +108,7 @@ def _drawn(now: datetime) -> Iterator[str]:
 
 
 def _pictures(now: datetime) -> Iterator[str]:
-    """Pictures that no run names: of entries that are gone, and of what has been made anew."""
+    """Pictures that no run names: of entries that are gone, and of what has been made again."""
     for (owner, digest), keys in groupby(_old("pictures", now - GRACE), key=lambda found: tuple(found[0].split("/")[1:3])):
         if owner.isdigit() and not PictureRun.objects.filter(evaluation__submission=int(owner), digest=digest).exists():
             yield from (key for key, _ in keys)

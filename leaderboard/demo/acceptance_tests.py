@@ -1,7 +1,6 @@
 """The demo's acceptance tests, kept beside the code: they take minutes, and its boards shall rank from the first look on.
 
-What is kept counts only for the very reference and fingerprint that it was found on; elsewhere the workers try the columns as they
-do for everybody. The pictures are made here in any case.
+A kept test counts only for the same reference and fingerprint. The workers test all other columns, and make the pictures in any case.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def results(folder: Path, metric: str, criterion: str) -> list[Result]:
 
 @lru_cache(maxsize=8)
 def _results(folder: Path, stamp: int, metric: str, criterion: str) -> list[Result]:
-    """`stamp` is when the tables were written, so that others are read anew."""
+    """`stamp` is when the tables were written, so that others are read again."""
     said: dict[tuple[str, str], list[float]] = {}
     groups: dict[str, str] = {}
     for row in _rows(folder / JUDGEMENTS):

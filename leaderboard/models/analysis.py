@@ -54,7 +54,7 @@ class StudyAnalysis(Leased):
 
     @cached_property
     def summary(self) -> Summary | None:
-        """Summary in `content`; None before there is any, and while one of an older version is computed anew."""
+        """Summary in `content`; None before there is any, and while one of an older version is computed again."""
         return Summary.read(self.content)
 
     @classmethod

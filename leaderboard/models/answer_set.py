@@ -53,7 +53,7 @@ class AnswerSet(Leased):
 
     @cached_property
     def record(self) -> EvidenceRecord | None:
-        """The record in `content`; None before there is one, and while one of an older format is computed anew."""
+        """The record in `content`; None before there is one, and while one of an older format is computed again."""
         if self.content is None or self.content.get("evidence") != FORMAT:
             return None
         return record_file.of_plain(self.content, str(self.study))

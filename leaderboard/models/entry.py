@@ -40,9 +40,9 @@ class StudyEntryQuerySet(models.QuerySet):
 class StudyEntry(models.Model):
     """An entry that was compared: a label, and the submission it stands for where it is one of the phase's.
 
-    `artifact` is not empty where it is no entry of a team or baseline. In a study of the service's own it names what is made
-    for the study ("perturb:low", "empty"), and the submission is there once a worker has made it; of answers that came
-    from elsewhere it is the label that came with them, one of `leaderboard.stats.labels.DAMAGED`, and nothing is made.
+    `artifact` is empty for entries of teams and baselines. In a study of this service it names what a worker makes for the study
+    ("perturb:low", "empty"); the submission exists once it is made. For imported answers it is the label in their file, one of
+    `leaderboard.stats.labels.DAMAGED`, and nothing is made.
     Entries of one `gold_kind` have a known order: a smaller `gold_order` is better.
     """
 

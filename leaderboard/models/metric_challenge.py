@@ -138,7 +138,7 @@ class ProgramValues(Run):
         self._ask_contests()
 
     def restart(self) -> bool:
-        """Compute it anew from the start; False while a worker is at it, or where it did not fail."""
+        """Compute it again from the start; False while a worker is at it, or where it did not fail."""
         failed = type(self).objects.filter(pk=self.pk, state=self.State.FAILED).unleased()
         done = bool(failed.update(state=self.State.WAITING, values={}, failures=[], under_way={}, finished_at=None, **self.ANEW))
         if done:
@@ -171,7 +171,7 @@ class MetricChallenge(models.Model):
     # {"public": [...], "final": [...]}, `metric_board.Standing` as JSON by the entry's number, "halves", the samples of each, "without",
     # the numbers of entries that it could not be computed of, "made", when that was, and "people", the version of their rule, from 3 on
     standings = models.JSONField(null=True)
-    standings_at = models.DateTimeField(null=True)  # None: they are to be made anew
+    standings_at = models.DateTimeField(null=True)  # None: they are to be made again
     before_today = models.JSONField(null=True)  # the newest that were made before the day (UTC) on which `standings` were made
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
 
@@ -264,7 +264,7 @@ class MetricChallenge(models.Model):
             return entry
 
     def ask(self) -> None:
-        """Have the standings made anew."""
+        """Have the standings made again."""
         type(self).objects.filter(pk=self.pk).update(standings_at=None)
         worker_notify.after_commit("studies")
 

@@ -141,8 +141,8 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _worst(scored: Sequence[Result], sees_items: bool) -> tuple[int, int, str] | None:
-    """(how many, of how many, title) of the metric by which most items have the worst value there is, if they are half of them or more; of
-    a viewer who sees no values of items only if they are all, which the mean says too."""
+    """Metric by which most items have the worst possible value: (how many, of how many, title), if that is half of the items or more.
+    A viewer who sees no values of items is told only if all have it, since the mean shows that too."""
     found = []
     for result in scored:
         low, high = result.spec.bounds
