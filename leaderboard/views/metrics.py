@@ -16,8 +16,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.metrics import peers, registry
-from evaluation.models import AcceptanceTest, EvaluationBatch, MetricProgram, PhaseMetric, Score
-from evaluation.models.acceptance_test import needs_acceptance_test
+from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, Score
+from evaluation.models.acceptance_test import needs_acceptance_test, standings
 from evaluation.networks import weights
 from leaderboard.boards import metric_evidence
 from leaderboard.boards.metric_evidence import Evidence
@@ -348,9 +348,9 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     unranked = {usage.pk for usage in used if not weights.may_rank(spec, usage.resolved)}
     tried = {usage.phase_id: usage for usage in used if usage.pk not in unranked and needs_acceptance_test(usage.snapshot())}
     for batch in EvaluationBatch.objects.filter(phase__in=tried, state=EvaluationBatch.State.CURRENT).select_related("phase__challenge"):
-        standings = AcceptanceTest.standings(batch)
+        ranking = standings(batch)
         unranked |= {
-            usage.pk for usage in used if usage.phase_id == batch.phase_id and usage.slug in standings and not standings[usage.slug].ranks
+            usage.pk for usage in used if usage.phase_id == batch.phase_id and usage.slug in ranking and not ranking[usage.slug].ranks
         }
 
     own_worst = spec.is_program and spec.worst != "null"
