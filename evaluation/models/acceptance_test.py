@@ -10,8 +10,8 @@ from evaluation.metrics import registry
 from evaluation.models.batch import EvaluationBatch, is_retired
 from evaluation.models.suite_run import SuiteRun
 from evaluation.networks import weights
-from evaluation.networks.gate import design as gate
-from evaluation.networks.gate.gate_sentences import passed_words, refused_words
+from evaluation.properties.gate import design as gate
+from evaluation.properties.gate.gate_sentences import passed_words, refused_words
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from evaluation.metrics import registry
 from evaluation.models.definition import Reference
 from evaluation.models.program import MetricProgram
 from evaluation.models.runs import Run
-from evaluation.networks.gate import design as gate
+from evaluation.properties.gate import design as gate
 from evaluation.properties.suite import SANITY, Suite, Table
 from submissions import worker_notify
 from submissions.choices import TextChoices

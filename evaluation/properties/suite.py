@@ -1,7 +1,7 @@
 """Suites of tests of metrics, and the sanity tests, which are one: what a metric should satisfy, measured on many models.
 
 A sanity test holds or does not hold for one model; its rate is the share of models it holds for, and a metric passes it at PASS or
-more. How well a metric does is a Table. The other suite is the acceptance test, `evaluation.networks.gate.design`. Nothing heavy is
+more. How well a metric does is a Table. The other suite is the acceptance test, `evaluation.properties.gate.design`. Nothing heavy is
 imported here, so that pages can read tables; what measures is `evaluation.properties.measure`.
 """
 
@@ -128,7 +128,7 @@ class Progress:
     """How far a run of a suite is, as plain JSON; each slice of it goes on from there.
 
     `rows`: what was measured: of sanity tests one dict of outcomes per model (`outcomes.plain`), in the dataset's order, of which only
-    the last may lack tests; of acceptance tests one score each (`evaluation.networks.gate.design.Row`).
+    the last may lack tests; of acceptance tests one score each (`evaluation.properties.gate.design.Row`).
     `at`: where the next slice begins: the distances of the trial under way, of its first pairs; or the numbers of scene and subject.
     `results`: the Table of sanity tests, once all are measured; the SceneVerdict of each scene that is done.
     `done`, `total`: tests of single models, or scores.

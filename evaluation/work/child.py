@@ -238,7 +238,7 @@ def suite(folder: Path, job: dict) -> dict:
 
         return dataclasses.asdict(measure_slice(request.key, params, progress, job["seconds"]))
     from evaluation.metrics import prepared
-    from evaluation.networks.gate import acceptance_test
+    from evaluation.properties.gate import acceptance_test
     from submissions.kinds import FAMILIES
 
     references = FAMILIES[job["family"]].load(Path(job["reference"]), job["item_ids"])

@@ -16,7 +16,7 @@ from evaluation.images.names import file_name
 from evaluation.metrics import registry
 from evaluation.models import MetricProgram, SuiteRun
 from evaluation.networks import weights
-from evaluation.networks.gate import design as gate
+from evaluation.properties.gate import design as gate
 from evaluation.work import attempts, reference_cache, shares
 from evaluation.work.child import SCORED
 from evaluation.work.sandbox import sandbox

@@ -18,7 +18,7 @@ from django.utils import timezone
 from evaluation.metrics.spec import MetricSpec
 from evaluation.models import EvaluationBatch, Score, acceptance_test
 from evaluation.models.acceptance_test import Standing
-from evaluation.networks.gate import design as gate
+from evaluation.properties.gate import design as gate
 from evaluation.result_tables import spec_of
 from leaderboard.boards import flags, human_agreement
 from leaderboard.records.board import (

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.metrics.registry import MetricSpec
-from evaluation.networks.gate.design import ACCEPTANCE, Condition, SceneVerdict, kind_of
-from evaluation.networks.gate.gate_sentences import failure, not_ordered
+from evaluation.properties.gate.design import ACCEPTANCE, Condition, SceneVerdict, kind_of
+from evaluation.properties.gate.gate_sentences import failure, not_ordered
 from evaluation.properties.suite import Property
 
 

@@ -13,8 +13,8 @@ from django.shortcuts import get_object_or_404, render
 
 from evaluation.models import SuiteRun
 from evaluation.models.acceptance_test import Standing, standing
-from evaluation.networks.gate import design
-from evaluation.networks.gate.gate_sentences import ON, damage_words
+from evaluation.properties.gate import design
+from evaluation.properties.gate.gate_sentences import ON, damage_words
 from leaderboard.boards import suite_table
 from leaderboard.boards.metric_evidence import Evidence
 from leaderboard.lookup import not_shown_yet

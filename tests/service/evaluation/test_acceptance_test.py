@@ -12,8 +12,8 @@ from django.urls import reverse
 
 from evaluation.models import Evaluation, EvaluationBatch, Reference, Score, SuiteRun
 from evaluation.models.acceptance_test import request_missing, standings
-from evaluation.networks.gate.acceptance_test import verdict
-from evaluation.networks.gate.design import CLEAN, PICTURE_DAMAGES, Row
+from evaluation.properties.gate.acceptance_test import verdict
+from evaluation.properties.gate.design import CLEAN, PICTURE_DAMAGES, Row
 from evaluation.properties.suite import Progress
 from evaluation.work import suites
 from evaluation.work.sandbox import sandbox

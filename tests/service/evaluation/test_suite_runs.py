@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from evaluation.models import Reference, SuiteRun
-from evaluation.networks.gate.design import ACCEPTANCE, Condition, Row, SceneVerdict
+from evaluation.properties.gate.design import ACCEPTANCE, Condition, Row, SceneVerdict
 from evaluation.properties.suite import SANITY
 from submissions.models import Phase
 from tests.support.leaderboard.property_tables import TIGHT, table

@@ -11,7 +11,7 @@ from pathlib import Path
 from django.utils import timezone
 
 from evaluation.models import PictureRun, Process, Reference, Score, SuiteRun
-from evaluation.networks.gate.design import ACCEPTANCE, SceneVerdict
+from evaluation.properties.gate.design import ACCEPTANCE, SceneVerdict
 from leaderboard.boards.scorecard import current_evaluation
 from leaderboard.models import MetricChallenge, Snapshot, Study
 from leaderboard.studies.analysis import analyse_due

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation.metrics import registry
-from evaluation.networks.gate.design import Condition, SceneVerdict, unfit
+from evaluation.properties.gate.design import Condition, SceneVerdict, unfit
 from leaderboard.boards.suite_table import Cell, Column, of_verdicts
 
 SPEC = registry.get("puzzlesim_pieces")

@@ -1,7 +1,7 @@
 """Acceptance test of a metric with a network, or with clean views, before its column may rank: on what, by which damages, and what is
 required.
 
-Nothing heavy is imported here; `evaluation.networks.gate.acceptance_test` does it. The inputs of a metric decide its test:
+Nothing heavy is imported here; `evaluation.properties.gate.acceptance_test` does it. The inputs of a metric decide its test:
 
 * without an aligned reference: clean views against the scene's other clean views;
 * with a full reference: damaged references;

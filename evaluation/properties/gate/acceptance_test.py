@@ -1,4 +1,4 @@
-"""Scores of an acceptance test as `evaluation.networks.gate.design` plans it, and the verdict: may the column rank on this scene? PURE."""
+"""Scores of an acceptance test as `design` beside it plans it, and the verdict: may the column rank on this scene? PURE."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from evaluation.kinds import KINDS
 from evaluation.metrics import prepared, runner
 from evaluation.metrics.spec import MetricSpec
-from evaluation.networks.gate.damages import damaged
-from evaluation.networks.gate.design import (
+from evaluation.properties import measure, suite
+from evaluation.properties.gate.damages import damaged
+from evaluation.properties.gate.design import (
     BY_NAME,
     CELL,
     CLEAN,
@@ -54,7 +55,6 @@ from evaluation.networks.gate.design import (
     spread,
     unfit,
 )
-from evaluation.properties import measure, suite
 from evaluation.properties.trials import Question
 from submissions.formats.render.views import Render, View, render
 from submissions.kinds import FAMILIES, RENDER
