@@ -361,8 +361,8 @@ def resembling_words(found: Sequence[tuple[Set, Row]]) -> str:
 
 @dataclass(frozen=True)
 class Finding:
-    """A familiar metric that may be the best within items and is ruled out across them: the claim, the figures in a sentence, and its row in
-    each set."""
+    """A familiar metric that may be the best within items and is ruled out across them: the claim, the figures in a sentence, and its row
+    in each set."""
 
     title: str
     claim: Statement

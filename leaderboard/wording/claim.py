@@ -53,7 +53,8 @@ def statement(claim: Claim, noun: str = NOUN, before: str = "") -> Statement:
     else:
         tied = f"with people these two are tied{', corrected for all pairs' if claim.corrected else ''}"
         rest = "nobody was asked about these two" if not claim.met else ALIKE if claim.alike else tied
-        return Statement.of(name(ours[0]), " leads by the metrics, ", person(theirs[0]), f" with people; {rest}.") + by_metrics + _apart(claim)
+        head = Statement.of(name(ours[0]), " leads by the metrics, ", person(theirs[0]), f" with people; {rest}.")
+        return head + by_metrics + _apart(claim)
     return head + by_metrics + with_people + _apart(claim)
 
 

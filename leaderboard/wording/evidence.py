@@ -10,7 +10,7 @@ from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, 
 from leaderboard.stats.evidence.reproduction import PrintedLine, Reproduction, Statistic
 from leaderboard.stats.minimums import GROUPS_FOR_FIRM_INTERVAL
 from leaderboard.wording.nouns import plural
-from leaderboard.wording.statement import Statement, name
+from leaderboard.wording.statement import Part, Statement, Tone
 
 PRINTED_AS = {Statistic.PLCC: "PLCC", Statistic.SRCC: "SRCC", Statistic.KRCC: "KRCC"}
 NAMED = 3  # metrics that a sentence names; of more it says how many
@@ -236,9 +236,9 @@ def ruled_out_across(title: str, sets: Sequence[str]) -> Statement:
     """Claim on a metric that may be the best within items in all sets, and is ruled out across items in these."""
     return Statement.of(
         f"No metric is shown to agree with people better than {title} on results of ",
-        name("one"),
+        Part("one", Tone.NAME),
         " item. On results of ",
-        name("different"),
+        Part("different", Tone.NAME),
         f" items some are, in {named(sets)}.",
     )
 

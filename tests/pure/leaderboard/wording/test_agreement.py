@@ -183,7 +183,8 @@ def test_which_metrics_may_be_the_best(places, said):
         ),
         (
             Verdict(Known.FIGURE, Line("m", agreement(0.52, 0.48, 0.56), TWO, Standing.AT_CHANCE, above_size=False), simulated=True),
-            "It decides as simulated raters do in 52 of 100 comparisons [48, 56]: not shown to differ from chance. Not shown to beat size alone.",
+            "It decides as simulated raters do in 52 of 100 comparisons [48, 56]: not shown to differ from chance. "
+            "Not shown to beat size alone.",
         ),
         (
             Verdict(Known.ALIKE, Line("m", agreement(1.0, n=1).because(Reason(Key.ALIKE)))),
