@@ -176,7 +176,7 @@ class TestStrips:
         assert strip.ticks.count("M") <= 201 and strip.n == 5000
 
     def test_values_outside_the_scale_are_counted_at_its_end_and_have_no_tick(self):
-        """Of six close values and one far below, which for B, where lower is better, is the best."""
+        """Six close values and one far below, which is the best of B, where lower is better."""
         values = [0.80, 0.82, 0.84, 0.86, 0.88, 0.90, 0.05]
         made = board_of(values, values)
         cut = made.model_copy(update={"metrics": [one.model_copy(update={"scale": (0.79, 0.91)}) for one in made.metrics]})
