@@ -334,6 +334,17 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
             spread = f" ± {accuracy['sd']:.3f}" if accuracy["sd"] is not None else ""
             words = f"{accuracy['mean']:.3f}{spread} over {accuracy['folds']} folds, on samples and methods that were not seen"
             facts.append(("Accuracy", words))
+        if left_out := found.card.get("leave_one_out"):
+            rho, objects = left_out["means"]["srocc"], len(left_out["meshes"])
+            words = (
+                f"Spearman’s ρ with pseudo-scores {rho['mean']:.2f} [{rho['low']:.2f}, {rho['high']:.2f}], mean over {objects} simulated "
+                f"objects; each was judged by a network of this kind that was trained on the other {objects - 1}, not by these weights"
+            )
+            facts.append(("One object left out", words))
+        if figures := [one for one in found.card.get("acceptance", ()) if one["limit"] is not None]:
+            failed = [f"{one['name']} ({100 * one['value']:.1f} %)" for one in figures if not one["met"]]
+            words = f"{len(figures) - len(failed)} of {len(figures)} limits of our own kept on {figures[0]['n']} simulated objects"
+            facts.append(("What should hardly change it", words + (f"; not kept: {'; '.join(failed)}" if failed else "")))
         for file in found.files:
             if isinstance(file, weights.PublishedFile | weights.PackagedFile):
                 digest = file.sha256 or (file.stated if isinstance(file, weights.PublishedFile) else "")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from evaluation.models.properties import is_measurable
 
 from evaluation.metrics import registry
 from evaluation.models import PhaseMetric, Reference, SuiteRun
+from evaluation.models.sanity_tests import is_measurable
 from evaluation.networks import weights
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.state import read
