@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leaderboard.boards.people import People, of_board
-from leaderboard.boards.rows import cell, place_of
+from leaderboard.boards.rows import place_of
 from leaderboard.boards.slope import slope, slope_of_two, split_of
 from leaderboard.records.board import Board, MetricColumn
 from leaderboard.records.front import Front, Leader, SlopeLine, Turned
@@ -35,13 +35,14 @@ def front(board: Board) -> Front | None:
         drawn = slope(board, column, split_of(board, column))
         lines = drawn.lines if drawn else ()
         parted = claim.parted.model_copy(update={"lines": lines, "ids": _ids(lines, *claim.parted.pair)})
-    own = cell(metric, first)
     return Front(
         id=entry.id,
         name=entry.name,
         team=entry.team,
         metric=metric.title,
-        value=f"{own.text} {own.half or f'{own.up} {own.down}'}".strip(),
+        value=(metric.value[first], *metric.interval(first)),
+        bounds=metric.bounds,
+        decimals=metric.decimals,
         top=tuple(top),
         people=people.basis if people is not None and column is not None else None,
         parted=parted,

@@ -17,8 +17,11 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
+from leaderboard.records.unit import NOUN
 from leaderboard.stats.states import State
+from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.wording.digits import Bounds, rounded
+from leaderboard.wording.reasons import why
 from submissions.formats.formulas import BYTE_ORDER_MARK, plain_text
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
@@ -53,24 +56,12 @@ _MARKDOWN = re.compile(r"[\\`*_{}\[\]|~#!]")
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """A figure with its 95 % interval, of how many answers or entries it is, and why it has no interval; None where there is none."""
-
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    n: int | None = None
-    state: State = State.KNOWN
-    why: str = ""
-
-
-@dataclass(frozen=True)
 class People:
     """Agreement of a column with people: shares by their name ("decided": decided agreement; "pairs" in rankings of earlier rules),
     Spearman's rho, and its places among the columns. `is_few` says that too few people judged, or too few items, for any figure where
     people read it."""
 
-    figures: dict[str, Agreement]
+    figures: dict[str, Figure]
     places: tuple[int, int] | None = None
     trained: str = ""  # "these", "entries", "unknown" or "refused", see `leaderboard.studies.training_overlap`
     is_few: bool = False
@@ -126,11 +117,12 @@ class Caption:
 
 @dataclass(frozen=True)
 class Table:
-    """A board to be written down, its rows in the order to be shown."""
+    """A board to be written down, its rows in the order to be shown; its intervals are over what is called ``noun``."""
 
     caption: Caption
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    noun: str = NOUN
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -149,8 +141,10 @@ def to_csv(table: Table) -> str:
     head = ["rank", "rank_low", "rank_high", "entry", "team", "flags"]
     for column in table.columns:
         head += [column.slug, f"{column.slug}_low", f"{column.slug}_high", f"{column.slug}_rank", f"{column.slug}_n"]
-        head += [f"{column.slug}_people_{name}" for name, _ in _people_cells(column)]
-    agreement = [[value if isinstance(value, str) else _number(value) for _, value in _people_cells(column)] for column in table.columns]
+        head += [f"{column.slug}_people_{name}" for name, _ in _people_cells(column, table.noun)]
+    agreement = [
+        [value if isinstance(value, str) else _number(value) for _, value in _people_cells(column, table.noun)] for column in table.columns
+    ]
     address = plain_text(table.caption.address)
     out = io.StringIO()
     out.write(BYTE_ORDER_MARK)
@@ -176,7 +170,7 @@ def to_json(table: Table) -> str:
     for column in table.columns:
         about: dict[str, Any] = {name: getattr(column, name) for name in ("slug", "title", "higher_is_better", "unit")}
         if column.people is not None:
-            about["people"] = {name: asdict(figure) for name, figure in column.people.figures.items()}
+            about["people"] = {name: _written(figure, table.noun) for name, figure in column.people.figures.items()}
             if "decided" in column.people.figures:
                 about["people"]["places"] = column.people.places
             if column.people.trained:
@@ -265,7 +259,12 @@ def to_markdown(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _people_cells(column: Column) -> list[tuple[str, float | str | None]]:
+def _written(it: Figure, noun: str) -> dict[str, Any]:
+    """A figure with its 95 % interval, of how many answers or entries it is, and why it has no interval."""
+    return {name: getattr(it, name) for name in ("value", "low", "high", "n", "state")} | {"why": why(it, noun)}
+
+
+def _people_cells(column: Column, noun: str) -> list[tuple[str, float | str | None]]:
     """The figures of a column's agreement with people, by the end of their name, and whether it learnt from them, where it may have;
     none where nothing is known."""
     if column.people is None:
@@ -273,7 +272,7 @@ def _people_cells(column: Column) -> list[tuple[str, float | str | None]]:
     found: list[tuple[str, float | str | None]] = []
     for name, figure in column.people.figures.items():
         found += [(name, figure.value), (f"{name}_low", figure.low), (f"{name}_high", figure.high)]
-        found += [(f"{name}_n", "" if figure.n is None else str(figure.n)), (f"{name}_why", plain_text(figure.why))]
+        found += [(f"{name}_n", "" if figure.n is None else str(figure.n)), (f"{name}_why", plain_text(why(figure, noun)))]
     if "decided" in column.people.figures:
         low, high = column.people.places or (None, None)
         found += [("place_low", None if low is None else str(low)), ("place_high", None if high is None else str(high))]

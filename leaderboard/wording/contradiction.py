@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from leaderboard.records.front import Contradiction, Front, Split, Turned
+from leaderboard.wording.digits import rounded
 from leaderboard.wording.figures import interval, number, share
 from leaderboard.wording.nouns import answer, on_scale, people, plural
 from leaderboard.wording.ranks import ordinal, place
@@ -13,7 +14,8 @@ def first(front: Front) -> Statement:
     """The first entry of a board with its value; of several that share first place, one by name."""
     if front.level > 1:
         return Statement.of(name(front.name), f" and {front.level - 1} {plural('other', front.level - 1)} share first place.")
-    return Statement.of(name(front.name), f" is first, {front.metric} {front.value}.")
+    value = rounded(*front.value, front.bounds, front.decimals)
+    return Statement.of(name(front.name), f" is first, {front.metric} {f'{value.text} {value.spread}'.strip()}.")
 
 
 def order(found: Contradiction) -> Statement:

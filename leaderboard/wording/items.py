@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evaluation.metrics.result import Status
+from leaderboard.records.cell import ItemCell
 from leaderboard.wording.nouns import counted
 
 STATUSES = {
@@ -17,13 +18,13 @@ STATUSES = {
     Status.NOT_APPLICABLE: "does not apply",
     Status.FAILED: "the metric's program failed",
 }
-# What is told everybody, by the flag: it says nothing of a reference that is not shown. The first that an item has counts.
+# What is told everybody, by the flag: it says nothing of a reference that is not shown.
 FLAGS = {"copied_reference": "copies a clean view", "above_clean": "scores above every clean view"}
 
 
-def note(status: Status, flag: str) -> str:
+def note(it: ItemCell) -> str:
     """Reason why an item's value is what it is; empty where that is plain."""
-    return STATUSES.get(status, "") or FLAGS.get(flag, "")
+    return STATUSES.get(it.status, "") or FLAGS.get(it.flag, "")
 
 
 def flags(found: Mapping[str, int], noun: str) -> str:
