@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.metrics.aggregation import mean_interval, unit_matrix
+from evaluation.metrics.result import Status
 from evaluation.metrics.spec import MetricSpec
 from evaluation.models import AcceptanceTest, Evaluation, Score
 from evaluation.models.score import CLEAN_BAND
@@ -16,7 +17,7 @@ from evaluation.result_tables import spec_of
 from leaderboard.boards import flags
 from leaderboard.boards.build import column_of
 from leaderboard.records.board import Board, ColumnHead
-from leaderboard.records.cell import Cell, ItemCell
+from leaderboard.records.cell import Cell
 from leaderboard.records.unit import Unit
 from leaderboard.stats import ranking
 from submissions.models import Submission
@@ -109,6 +110,15 @@ def own_scale(spec: MetricSpec, known: Sequence[float | None]) -> tuple[float, f
 
 
 # --- per item ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ItemCell:
+    """Value of an item, NaN without one, with the status and the flag that say why it is what it is."""
+
+    value: float
+    status: Status
+    flag: str
 
 
 @dataclass(frozen=True)

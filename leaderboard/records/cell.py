@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from evaluation.metrics.result import Status
 from leaderboard.records.board import BoardEntry, Mark, MetricColumn
 from leaderboard.records.entry_summary import FromFirst, Unranked
 from leaderboard.records.front import Place
@@ -149,12 +148,3 @@ class Strip:
     @property
     def column(self) -> MetricColumn:
         return self.cell.column
-
-
-@dataclass(frozen=True)
-class ItemCell:
-    """Value of an item, NaN without one, with the status and the flag that say why it is what it is."""
-
-    value: float
-    status: Status
-    flag: str

@@ -67,12 +67,24 @@ STATEMENTS: tuple[Callable[..., Any], ...] = (
     *(agreement_words.caveats, agreement_words.head, agreement_words.notes, agreement_words.places, agreement_words.reading),
     *(agreement_words.state, agreement_words.tone, agreement_words.trained, agreement_words.trained_more),
     *(board_words.difference, board_words.ends, board_words.folded, board_words.text, board_words.value_words),
-    *(entry_summary.strip_note, entry_summary.unranked, items.flags, items.note),
-    *(people.basis, people.earlier, ranks.place, nouns.plural, untested, history.change, history.leaders, reasons.why),
+    *(entry_summary.strip_note, entry_summary.unranked, items.flags),
+    *(
+        people.basis,
+        people.earlier,
+        ranks.place,
+        nouns.plural,
+        untested,
+        history.change,
+        history.day,
+        history.leaders,
+        history.rank_on,
+        reasons.why,
+    ),
 )
 for made in STATEMENTS:
     register.filter(made.__name__, made)
 register.filter("untested_rank", certainty.untested)
+register.filter("item_note", items.note)
 register.simple_tag(ranks.span)
 
 

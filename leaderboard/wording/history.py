@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from leaderboard.records.history import (
     Again,
     Change,
@@ -98,3 +100,13 @@ def leaders(it: Step) -> str:
     """The entries that are first after a step; empty for none."""
     first, *more = it.leaders or ("",)
     return f"{first} and {len(more)} more, level" if more else first
+
+
+def rank_on(at: datetime, rank: int) -> str:
+    """A rank of a chart with its date."""
+    return f"{at:%-d %B %Y}: rank {rank}"
+
+
+def day(at: datetime) -> str:
+    """A date at the foot of a chart."""
+    return f"{at:%-d %b %Y}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evaluation.metrics.result import Status
-from leaderboard.records.cell import ItemCell
 from leaderboard.wording.nouns import counted
 
 STATUSES = {
@@ -22,9 +21,9 @@ STATUSES = {
 FLAGS = {"copied_reference": "copies a clean view", "above_clean": "scores above every clean view"}
 
 
-def note(it: ItemCell) -> str:
+def note(status: Status, flag: str) -> str:
     """Reason why an item's value is what it is; empty where that is plain."""
-    return STATUSES.get(it.status, "") or FLAGS.get(it.flag, "")
+    return STATUSES.get(status, "") or FLAGS.get(flag, "")
 
 
 def flags(found: Mapping[str, int], noun: str) -> str:

@@ -133,6 +133,15 @@ def test_models_and_records_import_nothing_that_shows():
             assert not SHOWING.match(name), f"{path.relative_to(ROOT)} imports {name}"
 
 
+OUTPUTS = ("leaderboard/boards/exports.py", "leaderboard/stats/__main__.py")  # files and a command, which say what they write
+
+
+def test_what_computes_and_assembles_figures_says_nothing():
+    for path in files("leaderboard/stats", "leaderboard/boards"):
+        if str(path.relative_to(ROOT)) not in OUTPUTS:
+            assert not [name for name in imports(path) if ".wording" in name], path.relative_to(ROOT)
+
+
 def test_records_stand_at_the_bottom():
     """They import what is computed, and one another."""
     for path in files("leaderboard/records"):
