@@ -8,7 +8,7 @@ from leaderboard.boards.people import People, of_board
 from leaderboard.boards.rows import cell, place_of
 from leaderboard.boards.slope import slope, slope_of_two, split_of
 from leaderboard.records.board import Board, MetricColumn
-from leaderboard.records.front import Front, Leader, SlopeLine, Turned
+from leaderboard.records.front import FirstByMeans, Front, Leader, SlopeLine, Turned
 
 TOP = 3  # entries
 
@@ -29,12 +29,17 @@ def front(board: Board) -> Front | None:
     for rank, n in ranked[:TOP]:
         entry_, place = entries[n], place_of(board, column, n)
         top.append(Leader(rank=rank, id=entry_.id, name=entry_.name, team=entry_.team, place=place, against=entry_.id in marked))
-    parted = None
+    parted = by_means = None
     claim = people.claim(board) if people else None
-    if claim is not None and claim.parted is not None:
+    if claim is not None and claim.of_two:
         drawn = slope(board, column, split_of(board, column))
         lines = drawn.lines if drawn else ()
-        parted = claim.parted.model_copy(update={"lines": lines, "ids": _ids(lines, *claim.parted.pair)})
+        ours, theirs = claim.metrics[0], claim.people[0]
+        if claim.parted is not None:
+            parted = claim.parted.model_copy(update={"lines": lines, "ids": _ids(lines, *claim.parted.pair)})
+        elif claim.means and len(claim.metrics) == len(claim.people) == 1 and ours != theirs:
+            rank = next((rank for rank, n in ranked if entries[n].id == theirs[1]), None)
+            by_means = FirstByMeans(metrics=ours, people=theirs, rank=rank, lines=lines, ids=_ids(lines, ours, theirs))
     own = cell(metric, first)
     return Front(
         id=entry.id,
@@ -48,6 +53,7 @@ def front(board: Board) -> Front | None:
         level=sum(rank == 1 for rank, _ in ranked),
         turned=_turned(board, people, column) if people is not None else None,
         people_simulated=people is not None and people.study.simulated,
+        by_means=by_means,
     )
 
 
