@@ -130,7 +130,7 @@ def peoples_first(entry: str, low_end: int, settled: bool) -> Statement:
     if low_end > 1:
         return Statement.of("People put ", person(entry), f" first (95 % range of its place: 1 to {low_end}).")
     return Statement.of(
-        "People put ", person(entry), " first, and no other entry could be first (95 % confidence)." if settled else " first."
+        "People put ", person(entry), " first, and no other entry may be first (95 % confidence)." if settled else " first."
     )
 
 
