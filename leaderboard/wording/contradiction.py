@@ -43,7 +43,7 @@ def statement(found: Contradiction) -> Statement:
 
 
 def by_means(found: FirstByMeans) -> Statement:
-    """Who is first by the metrics, and by people's published means."""
+    """The first entry by the metrics, and that by people's published means."""
     rank = f", which the metrics rank {ordinal(found.rank)}" if found.rank is not None else ""
     ours, theirs = name(found.metrics[0]), person(found.people[0])
     unsure = "Means alone do not say how certain this is."
