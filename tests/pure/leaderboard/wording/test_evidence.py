@@ -170,7 +170,7 @@ def test_the_score_behind_printed_numbers_is_named():
     after = dataclasses.replace(found.lines[0], procedure="logistic-of-other-groups")
     several = record(reproduction=Reproduction(1, 1, (after,)), criteria={"look": criterion(), "shape": criterion()})
     said = wording.printed_with(several, criterion(metrics=metrics, basis=Basis.MEANS), {})
-    assert "“BT-500”, after a logistic curve that was fitted to the other groups; " in said
+    assert "“BT-500”, after a logistic curve that was fitted to the other scenes; " in said
     assert "uses the published means of one criterion: for" in said
     assert wording.printed_with(record(), criterion(), {}) == ""
 
