@@ -18,6 +18,7 @@ from leaderboard.stats.evidence.reproduction import PrintedLine, Statistic
 from leaderboard.stats.records import KNOW_NOTHING
 from leaderboard.wording import evidence as wording
 from leaderboard.wording.reasons import sentence
+from leaderboard.wording.statement import Statement
 
 REFERENCE_POINTS = {"size": "Size only", "constant": "Always equal", "coin": "Random"}
 # Which readers look for first.
@@ -192,6 +193,16 @@ class Set:
         return self._few(MAX_BRIEF) + self._size
 
     @property
+    def n_chief(self) -> int:
+        """Number of the metrics among `chief`."""
+        return len(self.chief) - len(self._size)
+
+    @property
+    def n_brief(self) -> int:
+        """Number of the metrics among `brief`."""
+        return len(self.brief) - len(self._size)
+
+    @property
     def _size(self) -> list[Row]:
         return [row for row in self.reference_points if row.key == "size"]
 
@@ -361,9 +372,11 @@ def resembling_words(found: Sequence[tuple[Set, Row]]) -> str:
 
 @dataclass(frozen=True)
 class Finding:
-    """A familiar metric that may be the best within items and is ruled out across them, with its row in each set."""
+    """A familiar metric that may be the best within items and is ruled out across them: the claim, the figures in a sentence, and its row
+    in each set."""
 
     title: str
+    claim: Statement
     sentence: str
     rows: tuple[tuple[Set, Row], ...]
 
@@ -385,7 +398,8 @@ def finding(sets: Sequence[Set]) -> Finding | None:
                 rivals[one.record.name] = f"{surest.title}, {surest.across.text} {surest.across.interval},"
         title = rows[0][1].title
         told = wording.within_and_across(title, [(one.record, one.criterion, row.figures) for one, row in rows], rivals)
-        return Finding(title, told, tuple(rows))
+        out = [one.record.called for one, row in rows if row.across.is_out]
+        return Finding(title, wording.ruled_out_across(title, out), told, tuple(rows))
     return None
 
 

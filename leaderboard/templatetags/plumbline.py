@@ -28,9 +28,9 @@ from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.metrics.spec import Source
 from evaluation.models import MetricProgram
-from leaderboard import wheel
 from leaderboard.boards.rows import Cell
 from leaderboard.charts import plotly, svg
+from leaderboard.exports import wheel
 from leaderboard.records.chart import Chart
 from leaderboard.records.people import Basis
 from leaderboard.stats import minimums

@@ -6,9 +6,9 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from leaderboard.citation import PublishedCitation
 from leaderboard.evidence import catalogue, shown, store
 from leaderboard.evidence.shown import Set, leading
+from leaderboard.exports.citation import PublishedCitation
 from leaderboard.stats.evidence.record import EvidenceRecord
 from leaderboard.wording import evidence as wording
 

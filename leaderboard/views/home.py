@@ -69,7 +69,7 @@ def home(request: HttpRequest) -> HttpResponse:
         for when, title in (("running", "Running"), ("upcoming", "Upcoming"), ("past", "Past"))
     ]
     families = [
-        (FAMILIES[key].title, found, [row.line for row in found.rows if row.line.shown][:MAX_METRICS])
+        (FAMILIES[key].title, found, [row.line for row in found.rows if row.line.shown])
         for key, found in metric_ranking.of(request.user).families.items()
         if not found.simulated
     ]
@@ -85,6 +85,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "finding": finding,
         "drawn": drawn_results(finding) if finding is not None else None,
         "families": [family for family in families if family[2]],
+        "max_metrics": MAX_METRICS,
         "sections": [section for section in sections if section["cards"]],
         "demo": [card.challenge.title for card in demo],
         "demo_url": next((reverse("board", args=[card.challenge.slug, card.phase.slug]) for card in demo if card.phase), ""),

@@ -10,6 +10,7 @@ from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, 
 from leaderboard.stats.evidence.reproduction import PrintedLine, Reproduction, Statistic
 from leaderboard.stats.minimums import GROUPS_FOR_FIRM_INTERVAL
 from leaderboard.wording.nouns import plural
+from leaderboard.wording.statement import Part, Statement, Tone
 
 PRINTED_AS = {Statistic.PLCC: "PLCC", Statistic.SRCC: "SRCC", Statistic.KRCC: "KRCC"}
 PROCEDURES = {"logistic-of-other-groups": "a logistic curve that was fitted to the other {groups}"}
@@ -254,6 +255,17 @@ def within_and_across(title: str, rows: Sequence[tuple[EvidenceRecord, Criterion
             f"Across {several(words.item)} its ρ with people's means is {with_interval(across, across=True)}{rival}."
         )
     return " ".join(said)
+
+
+def ruled_out_across(title: str, sets: Sequence[str]) -> Statement:
+    """Claim on a metric that may be the best within items in all sets, and is ruled out across items in these."""
+    return Statement.of(
+        f"No metric is shown to agree with people better than {title} on results of ",
+        Part("one", Tone.NAME),
+        " item. On results of ",
+        Part("different", Tone.NAME),
+        f" items some are, in {named(sets)}.",
+    )
 
 
 def as_published(title: str, rows: Sequence[tuple[EvidenceRecord, CriterionFigures, MetricFigures]]) -> str:

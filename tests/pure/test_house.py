@@ -59,7 +59,7 @@ PURE = (
     "leaderboard/package",
     "leaderboard/records",
     "leaderboard/stats",
-    "leaderboard/boards/exports.py",
+    "leaderboard/exports/tables",
     "leaderboard/charts/boards.py",
     "leaderboard/charts/judges.py",
     "leaderboard/charts/plotly.py",

@@ -445,8 +445,6 @@ def test_the_command_takes_labels_and_writes_those_of_any_study(phase, people, t
     call_command("study", "export", place, "live", votes, "--labels", labels)
     assert own.damaged == {"deform_low", "empty entry"} and read_labels(tmp_path / "labels.csv") == known
     (tmp_path / "votes.csv").write_text("rater,left,right,choice\nr,secret-method-0,deform_low,left\nr,empty entry,secret-method-1,right\n")
-    with pytest.raises(CommandError, match="--made-up is called --simulated now"):
-        call_command("study", "import", place, "again", votes, "--title", "T", "--question", "Q?", "--made-up")
     call_command("study", "import", place, "again", votes, "--labels", labels, "--title", "T", "--question", "Q?")
     assert "2 of these are entries of the phase, 2 are damaged, empty or the reference." in capsys.readouterr().out
     again = Study.objects.get(slug="again")
