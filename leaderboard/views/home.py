@@ -77,8 +77,11 @@ def home(request: HttpRequest) -> HttpResponse:
     ]
     all_sets = evidence.sets()
     finding = shown.finding(all_sets)
+    published = [one for one in all_sets if one.has_people and one.rows][:MAX_SETS]
     context = {
-        "published": [one for one in all_sets if one.has_people and one.rows][:MAX_SETS],
+        "published": published,
+        # What size alone gets is the first thing to know.
+        "warned": min(published, key=lambda one: "size" not in one.criterion.metrics, default=None),
         "by_means": [one for one in all_sets if not one.has_people and one.rows],
         "all_sets": all_sets,
         "finding": finding,
