@@ -118,7 +118,13 @@ def strips(board: Board, index: int) -> list[Strip]:
         inner = [value for value in values if column.scale[0] <= value <= column.scale[1]]
         ends = [*inner, own, *(end for end in (low, high) if end is not None)]
         scale = (min(ends), max(ends))
-        others = {_place(scale, value, higher, STEPS) for n, value in enumerate(column.value) if value is not None and n != index}
+        others = {
+            _place(scale, value, higher, STEPS)
+            for n, value in enumerate(column.value)
+            if value is not None and scale[0] <= value <= scale[1] and n != index
+        }
+        outside = sum(value < scale[0] for value in values), sum(value > scale[1] for value in values)
+        n_worse, n_better = outside if higher else outside[::-1]
         left = width = 0.0
         if low is not None and high is not None:
             start, stop = sorted(_place(scale, end, higher) for end in (low, high))
@@ -137,6 +143,8 @@ def strips(board: Board, index: int) -> list[Strip]:
                 ranks=(first, last) if first is not None and last is not None and first != last else None,
                 from_first=from_first(board, column, index),
                 is_people=is_people,
+                n_worse=n_worse,
+                n_better=n_better,
             )
         )
     return found

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from leaderboard.boards import exports
 from leaderboard.boards.unranked import unranked, untested
+from leaderboard.exports.tables.table import Caption, Column, People, Row, Table
 from leaderboard.records.board import PEOPLE, WAITING, Board, MetricColumn, Ranks
 from leaderboard.records.cell import Cell, FoldedRank, Line
 from leaderboard.records.front import Place
@@ -205,7 +205,7 @@ class BoardRows:
         found = self.board.people.metrics if self.board.people is not None else []
         return {line.slug: line.difference for line in found if line.difference is not None and line.difference.tells}
 
-    def table(self, caption: exports.Caption) -> exports.Table:
+    def table(self, caption: Caption) -> Table:
         """All rows of the choice as a table to write down."""
         board, overall, found = self.board, self.board.overall, self.board.people
         people = {}
@@ -215,10 +215,8 @@ class BoardRows:
             figures: dict[str, Figure] = {"rho": line.rho}
             if found.of != "means" and not (found.people < 2 and found.kind == "opinions"):
                 figures = {"pairs" if found.people < 2 else "decided": line.decided} | figures
-            people[line.slug] = exports.People(figures, line.places, line.trained, is_few=found.reason is not None and found.of != "means")
-        columns = tuple(
-            exports.Column(m.slug, m.title, m.higher_is_better, m.unit, m.decimals, people.get(m.slug), m.bounds) for m in board.metrics
-        )
+            people[line.slug] = People(figures, line.places, line.trained, is_few=found.reason is not None and found.of != "means")
+        columns = tuple(Column.of(metric, people.get(metric.slug)) for metric in board.metrics)
         lists = []
         for m in board.metrics:
             ends = [m.interval(index) for index in range(len(m.value))]
@@ -230,8 +228,8 @@ class BoardRows:
             entry, cells = board.entries[index], tuple([cells[index] for cells in lists])
             flags = [word for word in ("baseline", "verified", "late") if getattr(entry, word)]
             rank, low, high = overall.rank[index], overall.rank_low[index], overall.rank_high[index]
-            rows.append(exports.Row(rank, entry.name, entry.team, cells, low, high, (*flags, *filter(None, [entry.state]))))
-        return exports.Table(caption, columns, tuple(rows), board.resampled)
+            rows.append(Row(rank, entry.name, entry.team, cells, low, high, (*flags, *filter(None, [entry.state]))))
+        return Table(caption, columns, tuple(rows), board.resampled)
 
 
 def bracket_classes(groups: Sequence[int | None], loose: Sequence[bool]) -> list[str]:

@@ -30,6 +30,11 @@ def bar(scale: Sequence[float], low: float | None, high: float | None) -> tuple[
     return left, round(position(scale, high) - left, 1)
 
 
+def is_best(rank: int | None, ranks: Sequence[int | None]) -> bool:
+    """True if a value is first of these; where all entries share first place none is the best."""
+    return rank == 1 and any(other is not None and other > 1 for other in ranks)
+
+
 @dataclass(frozen=True)
 class Cell:
     """The value of the entry at `index` of a column; its interval is over what is called `noun`. `reason` says why people have no figure of
@@ -70,8 +75,7 @@ class Cell:
 
     @property
     def best(self) -> bool:
-        """True if it is first; where all are level none is the best."""
-        return self.value is not None and self.column.rank[self.index] == 1 and any(n is not None and n > 1 for n in self.column.rank)
+        return is_best(self.column.rank[self.index], self.column.rank)
 
     @property
     def dot(self) -> float:
@@ -131,8 +135,8 @@ class Line:
 @dataclass(frozen=True)
 class Strip:
     """A value of an entry among those of all `n`: better stands to the right, places are percentages. `ticks` is the path of an SVG of 100
-    by 14 with a line for each entry, `left` and `width` are the interval's. `place` is its rank, with people its range of places, `ranks`
-    the 95 % range of the rank where that is wider than one."""
+    by 14 with a line for each entry; `n_worse` and `n_better` entries are outside its scale. `left` and `width` are the interval's. `place`
+    is its rank, with people its range of places, `ranks` the 95 % range of the rank where that is wider than one."""
 
     cell: Cell
     ticks: str
@@ -144,6 +148,8 @@ class Strip:
     ranks: tuple[int, int] | None
     from_first: FromFirst | None
     is_people: bool
+    n_worse: int = 0
+    n_better: int = 0
 
     @property
     def column(self) -> MetricColumn:

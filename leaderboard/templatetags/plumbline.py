@@ -29,8 +29,8 @@ from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.metrics.spec import Source
 from evaluation.models import MetricProgram
-from leaderboard import wheel
 from leaderboard.charts import plotly, svg
+from leaderboard.exports import wheel
 from leaderboard.records.cell import Cell
 from leaderboard.records.chart import Chart
 from leaderboard.records.people import Basis

@@ -8,7 +8,7 @@ from importlib import import_module
 from leaderboard.boards.board_summary import front
 from tests.support.leaderboard.boards import board_of
 
-MIGRATION = import_module("leaderboard.migrations.0043_first_values_as_figures")
+MIGRATION = import_module("leaderboard.migrations.0044_first_values_as_figures")
 
 
 def test_the_text_becomes_the_value_with_its_interval_and_all_else_stays():

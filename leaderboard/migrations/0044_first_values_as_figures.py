@@ -25,5 +25,5 @@ def convert(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0042_format_2_of_rankings")]
+    dependencies = [("leaderboard", "0043_numbers_for_raters_of_files")]
     operations = [migrations.RunPython(convert, migrations.RunPython.noop)]
