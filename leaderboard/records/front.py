@@ -48,13 +48,14 @@ class Slope:
 
 
 class Leader(Record):
-    """One of the first entries: its rank, and its place with people, None where they did not judge it; `against` where a metric
-    contradicts people on it."""
+    """One of the first entries: its rank with the range of it, None where none is known, and its place with people, None where they did not
+    judge it; `against` where a metric contradicts people on it."""
 
     rank: int
     id: int
     name: str
     team: str
+    ranks: Place | None = None
     place: Place | None = None
     against: bool = False
 
@@ -86,11 +87,13 @@ class Contradiction(Record):
 
 
 class Parted(Contradiction):
-    """A first entry that people do not prefer: (name, id) of the metrics' first and of people's."""
+    """A first entry that people do not prefer: (name, id) of the metrics' first and of people's, which by the ranges of the metrics' order
+    may be first there too if it is `open`."""
 
     metrics: tuple[str, int]
     people: tuple[str, int]
     imported: bool
+    open: bool = False
 
     @property
     def pair(self) -> tuple[tuple[str, int], tuple[str, int]]:
@@ -124,6 +127,7 @@ class Front(Record):
     people: Basis | None = None
     parted: Parted | None = None
     level: int = 1  # entries that share first place
+    open: int = 0  # others that may be first too, by the ranges of their ranks
     turned: Turned | None = None  # the surest of the contradictions
     people_simulated: bool = False
 

@@ -69,19 +69,23 @@ def home(request: HttpRequest) -> HttpResponse:
         for when, title in (("running", "Running"), ("upcoming", "Upcoming"), ("past", "Past"))
     ]
     families = [
-        (FAMILIES[key].title, found, [row.line for row in found.rows if row.line.shown][:MAX_METRICS])
+        (FAMILIES[key].title, found, [row.line for row in found.rows if row.line.shown])
         for key, found in metric_ranking.of(request.user).families.items()
         if not found.simulated
     ]
     all_sets = evidence.sets()
     finding = shown.finding(all_sets)
+    published = [one for one in all_sets if one.has_people and one.rows][:MAX_SETS]
     context = {
-        "published": [one for one in all_sets if one.has_people and one.rows][:MAX_SETS],
+        "published": published,
+        # What size alone gets is the first thing to know.
+        "warned": min(published, key=lambda one: "size" not in one.criterion.metrics, default=None),
         "by_means": [one for one in all_sets if not one.has_people and one.rows],
         "all_sets": all_sets,
         "finding": finding,
         "drawn": drawn_results(finding) if finding is not None else None,
         "families": [family for family in families if family[2]],
+        "max_metrics": MAX_METRICS,
         "sections": [section for section in sections if section["cards"]],
         "demo": [card.challenge.title for card in demo],
         "demo_url": next((reverse("board", args=[card.challenge.slug, card.phase.slug]) for card in demo if card.phase), ""),

@@ -23,6 +23,14 @@ def test_the_first_and_who_follows():
     assert front(board_of([None, None])) is None
 
 
+def test_a_first_place_that_is_not_settled_says_how_many_may_have_it():
+    ranges = {"rank_low": [3, 1, None, 1, 3], "rank_high": [4, 2, None, 2, 4]}
+    found = front(board_of([0.2, 0.9, None, 0.5, 0.1], name=list("abcde"), overall=ranges))
+    assert found.open == 1 and [one.ranks for one in found.top] == [(1, 2), (1, 2), (3, 4)]
+    settled = front(board_of([0.2, 0.9, None, 0.5, 0.1], overall={"rank_low": [2, 1, None, 2, 4], "rank_high": [3, 1, None, 3, 4]}))
+    assert settled.open == 0 and front(board_of([0.2, 0.9])).open == 0
+
+
 def test_the_first_stands_with_the_interval_of_its_value():
     board = board_of([0.2, 0.9])
     sides = {"ci_low": [0.1, 0.872], "ci_high": [0.3, 0.928]}

@@ -20,6 +20,7 @@ SCORED = PARTED.model_copy(update={"ends": (0.52, 0.31, 0.7), "basis": RATINGS})
     ("record", "said"),
     [
         (FIRST, "ridge is first, F1 0.90 ±.03."),
+        (FIRST.model_copy(update={"open": 2}), "ridge is first, F1 0.90 ±.03; 2 others may be first too."),
         (FIRST.model_copy(update={"level": 2}), "ridge and 1 other share first place."),
         (FIRST.model_copy(update={"level": 3}), "ridge and 2 others share first place."),
     ],

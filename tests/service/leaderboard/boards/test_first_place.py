@@ -44,7 +44,7 @@ def test_peoples_first_place_is_shown_with_its_interval_and_what_it_hangs_on_unt
     address = reverse("board", args=[phase.challenge.slug, phase.slug])
     page = words(text(client.get(address)))
     hangs_on = fragile(summary, board.resampled)
-    assert f"People put far off first, and no other entry could be first (95 % confidence). {hangs_on}" in page
+    assert f"People put far off first, and no other entry may be first (95 % confidence). {hangs_on}" in page
     entries[1].hide(request.getfixturevalue("people").organizer, "no")
     build_due_boards()
     page = words(text(client.get(address)))

@@ -71,7 +71,7 @@ class TestBoard:
     def test_a_visitor_sees_entries_values_and_ranks(self, client, ranked):
         page = text(client.get(address(ranked)))
         assert page.index("ridge-net") < page.index("valley-net") < page.index("hull")
-        assert "mean rank of 3" in page and "<b>0.9000</b>" in page and "±" not in page
+        assert "mean rank over 3 metrics" in page and "<b>0.9000</b>" in page and "±" not in page
         assert "baseline" in page and "verified" in page and "no people yet" in page
 
     def test_an_entrys_day_is_of_the_phases_clock(self, client, ranked):
