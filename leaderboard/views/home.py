@@ -25,7 +25,7 @@ from leaderboard.viewer import thumbnails
 from leaderboard.views import evidence
 from leaderboard.wording.contradiction import statement
 from submissions.kinds import FAMILIES
-from submissions.models import Announcement, Challenge, Phase
+from submissions.models import Announcement, Challenge, ChallengeFile, Phase
 from submissions.models.challenge import MAX_TAGS, TAG
 from submissions.visibility import board_is_out, visible_challenges
 
@@ -176,7 +176,9 @@ def challenge_list(request: HttpRequest) -> HttpResponse:
 
 def visible(user: Any) -> QuerySet[Challenge]:
     """Challenges `user` may see, newest first."""
-    return visible_challenges(user).prefetch_related(Prefetch("phases", Phase.objects.order_by("position", "opens_at", "id")))
+    phases = Prefetch("phases", Phase.objects.order_by("position", "opens_at", "id"))
+    pictures = Prefetch("files", ChallengeFile.objects.filter(kind=ChallengeFile.Kind.PICTURE))  # for the logo, of all its files
+    return visible_challenges(user).prefetch_related(phases, pictures)
 
 
 def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) -> list[Card]:
