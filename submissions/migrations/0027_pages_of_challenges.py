@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='challengefile',
             name='kind',
-            field=models.CharField(choices=[('input', 'Input'), ('example', 'Example entry'), ('picture', "Picture for the challenge's texts")], default='input', max_length=10),
+            field=models.CharField(choices=[('input', 'Input'), ('example', 'Example entry'), ('picture', "Picture")], default='input', max_length=10),
         ),
         migrations.CreateModel(
             name='ChallengePage',

@@ -162,7 +162,7 @@ class ChallengeFile(models.Model):
     class Kind(TextChoices):
         INPUT = "input", "Input"
         EXAMPLE = "example", "Example entry"
-        PICTURE = "picture", "Picture for the challenge's texts"
+        PICTURE = "picture", "Picture"
 
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="files")
     phase = models.ForeignKey("submissions.Phase", on_delete=models.CASCADE, null=True, blank=True, related_name="files")

@@ -272,12 +272,12 @@ class NewsForm(forms.ModelForm):
 class PageForm(forms.ModelForm):
     """A page of the challenge beside its overview and rules."""
 
-    body = LongText(required=False, rows=14, help_text="Markdown.")
+    body = LongText(required=False, rows=14, label="Text", help_text="Markdown.")
 
     class Meta:
         model = ChallengePage
         fields = ("title", "slug", "body")
-        labels = {"slug": "Address", "body": "Text"}
+        labels = {"slug": "Address"}
         help_texts = {
             "title": "The tab of the page: FAQ, Prizes, Sponsors.",
             "slug": "The last part of the page's address; it stays as it is.",
