@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leaderboard.records.board import Board, BoardEntry, Ranks
+from leaderboard.records.board import Board, Ranks
 from leaderboard.records.unit import Unit
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL, GROUPS_FOR_RARE_FAILURES
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
 from leaderboard.stats.uncertainty import ALPHA, FIRST, RULE, Interval
 from leaderboard.wording.nouns import counted, plural
+from leaderboard.wording.statement import Part, Statement, name
 
 RANGES = "95 % ranges of the ranks, for all entries at once"
 SENTENCES = {
@@ -25,7 +26,6 @@ SENTENCES = {
     "loose": "Dashed: tied with the top of a higher bracket too.",
     "ranks": "Under each rank: its 95 % range, for all entries at once.",
     "alone": "Looked at alone, its rank is {a} to {b}; among all, {c} to {d}.",
-    "leads": "Leads on {x} % of random halves of the {items}; not its chance of being best.",
     "first": "Only the first {most} entries are tested against each other.",
     "lacks": "Not tested: it lacks {items} that most others have.",
     "better": "{better} is better: p {p} for this pair alone.",
@@ -111,16 +111,22 @@ def first_place(board: Board) -> str:
     return f"{leaders[0]} is first. {counted(may - 1, 'other')} may be first too ({RANGES})."
 
 
-def leads(board: Board, standing: Ranks) -> tuple[str, list[tuple[BoardEntry, str, int]]]:
-    """(title of a metric, its first entries, each with the sentence on how often it leads and the percentage in it): of the metric
-    that the board is ranked by, or else its primary one. Without entries where none is known."""
+def leads(board: Board, standing: Ranks) -> Statement:
+    """Statement on how often each of the first entries leads, by the metric that the board is ranked by, or else its primary one; empty
+    where that is not known."""
     sorted_by = next((metric for metric in board.metrics if metric is standing and metric.leads is not None), None)
     metric = sorted_by or board.primary
     if metric is None or not metric.leads:
-        return "", []
-    items = plural(board.resampled)
-    shares = [(board.entries[index], round(100 * share)) for index, share in metric.leads]
-    return metric.title, [(entry, SENTENCES["leads"].format(x=x, items=items), x) for entry, x in shares]
+        return Statement()
+    parts: list[str | Part] = [f"By {metric.title}, "]
+    for n, (index, share) in enumerate(metric.leads):
+        on = (
+            f" leads on {round(100 * share)} % of random half-sets of the {plural(board.resampled)}"
+            if not n
+            else f" on {round(100 * share)} %"
+        )
+        parts += [(" and " if n + 1 == len(metric.leads) else ", ") if n else "", name(board.entries[index].name), on]
+    return Statement.of(*parts, ". This is not a probability of being best.")
 
 
 def alone(own: Interval, low: int, high: int) -> str:
