@@ -20,7 +20,7 @@ from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part
 from evaluation.models.batch import sentences
 from evaluation.networks import weights
-from leaderboard.boards import metric_evidence
+from leaderboard.boards import first_place, metric_evidence
 from leaderboard.boards.people import of_board, with_people
 from leaderboard.boards.rows import BoardRows, Choice, place_of
 from leaderboard.boards.slope import slope, split_of
@@ -260,10 +260,13 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "made_before": certainty.before(board),
         "leads": certainty.leads(board, rows.standing),
         "first_place": certainty.first_place(board),
-        "peoples_first": board.entries[people.found.first].name if people and people.found.first is not None else "",
-        "peoples_place": peoples_place,
-        "hangs_on": study_words.fragile(people.found.firm, sampled_noun(people.noun, not people.sampled))
-        if people and people.found.firm
+        "ranges": first_place.by_rule(board),
+        "peoples_ranges": first_place.by_people(board, rows.people),
+        "peoples_first": certainty.peoples_first(
+            board.entries[people.found.first].name, peoples_place[1] if peoples_place else 1, people.found.firm.settled
+        )
+        + study_words.fragile(people.found.firm, sampled_noun(people.noun, not people.sampled))
+        if people and people.found.firm and people.found.first is not None
         else "",
         "entry_words": ENTRIES[board.phase.entries],
         "value_title": VALUE_TITLES.get(board.overall.rule, ""),

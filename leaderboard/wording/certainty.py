@@ -10,7 +10,7 @@ from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL, GROUPS_FOR_RAR
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
 from leaderboard.stats.uncertainty import ALPHA, FIRST, RULE, Interval
 from leaderboard.wording.nouns import counted, plural
-from leaderboard.wording.statement import Part, Statement, name
+from leaderboard.wording.statement import Statement, name, person
 
 RANGES = "95 % ranges of the ranks, for all entries at once"
 SENTENCES = {
@@ -97,36 +97,41 @@ def foot(board: Board, standing: Ranks) -> list[str]:
     return sentences
 
 
-def first_place(board: Board) -> str:
-    """Sentence on how many others may be first; empty where no rank interval is known."""
+def first_place(board: Board) -> Statement:
+    """Statement on how many others may be first; empty where no rank interval is known."""
     overall = board.overall
     may = sum(low == 1 for low in overall.rank_low)
     leaders = [board.entries[n].name for n in overall.order if overall.rank[n] == 1]
     if not may or not leaders:
-        return ""
+        return Statement()
     if len(leaders) > 1:
-        return f"{len(leaders)} entries share first place. {may} may be first ({RANGES})."
+        return Statement.of(f"{len(leaders)} entries share first place. {may} may be first ({RANGES}).")
     if may == 1:
-        return f"Only {leaders[0]} may be first ({RANGES})."
-    return f"{leaders[0]} is first. {counted(may - 1, 'other')} may be first too ({RANGES})."
+        return Statement.of("Only ", name(leaders[0]), f" may be first ({RANGES}).")
+    return Statement.of(name(leaders[0]), f" is first. {counted(may - 1, 'other')} may be first too ({RANGES}).")
 
 
 def leads(board: Board, standing: Ranks) -> Statement:
-    """Statement on how often each of the first entries leads, by the metric that the board is ranked by, or else its primary one; empty
-    where that is not known."""
+    """Statement on how often each of the first entries leads on half of the items, by the metric that the board is ranked by, or else its
+    primary one; empty where it is not known."""
     sorted_by = next((metric for metric in board.metrics if metric is standing and metric.leads is not None), None)
     metric = sorted_by or board.primary
     if metric is None or not metric.leads:
         return Statement()
-    parts: list[str | Part] = [f"By {metric.title}, "]
-    for n, (index, share) in enumerate(metric.leads):
-        on = (
-            f" leads on {round(100 * share)} % of random half-sets of the {plural(board.resampled)}"
-            if not n
-            else f" on {round(100 * share)} %"
-        )
-        parts += [(" and " if n + 1 == len(metric.leads) else ", ") if n else "", name(board.entries[index].name), on]
-    return Statement.of(*parts, ". This is not a probability of being best.")
+    (first, share), *rest = ((name(board.entries[index].name), round(100 * share)) for index, share in metric.leads)
+    then = [part for entry, also in rest for part in (", ", entry, f" on {also} %")]
+    halves = f"random halves of the {plural(board.resampled)}"
+    return Statement.of(f"By {metric.title}, ", first, f" leads on {share} % of {halves}", *then, ". This is not the chance of being best.")
+
+
+def peoples_first(entry: str, low_end: int, settled: bool) -> Statement:
+    """Statement on who is first with people: `low_end` is the last place of the range of its place, which is 1 where that is settled or
+    not known."""
+    if low_end > 1:
+        return Statement.of("People put ", person(entry), f" first (95 % range of its place: 1 to {low_end}).")
+    return Statement.of(
+        "People put ", person(entry), " first, and no other entry may be first (95 % confidence)." if settled else " first."
+    )
 
 
 def alone(own: Interval, low: int, high: int) -> str:

@@ -128,3 +128,14 @@ def test_answers_are_counted_as_what_they_are():
 
 def test_equal_entries_share_first_place():
     assert [front(board_of(values)).level for values in ([0.9, 0.5], [0.9, 0.9, 0.5], [0.9, 0.9, 0.9])] == [1, 2, 3]
+
+
+def test_where_people_gave_means_alone_both_firsts_are_kept_without_a_test():
+    board = judged(board_of([0.9, 0.5, 0.3], name=list("abc")), [0.2, 0.9, 0.1], raters=None, kind="opinions", of="means")
+    found = front(board)
+    assert found.parted is None
+    assert (found.by_means.metrics, found.by_means.people, found.by_means.rank) == (("a", 1), ("b", 2), 2)
+    assert [line.kind for line in found.by_means.lines] == ["", "metrics", "people"]
+    assert found.without({3}).by_means is None and found.without(frozenset(), people=True).by_means is None
+    agreed = front(judged(board_of([0.9, 0.5, 0.3]), [0.9, 0.2, 0.1], raters=None, kind="opinions", of="means"))
+    assert agreed.by_means is None

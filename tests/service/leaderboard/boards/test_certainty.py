@@ -108,7 +108,8 @@ class TestWorkedExample:
             assert certainty.SENTENCES[key] in said, key
         assert certainty.SENTENCES["pm"].format(n=8, items="items") in said
         assert certainty.SENTENCES["rare"].format(items="items", least_rare=GROUPS_FOR_RARE_FAILURES) in said
-        assert " leads on 100 % of random half-sets of the items. This is not a probability of being best." in page
+        assert re.findall(r'style="--at:(.*?)"', page) == ["1;--lo:1;--hi:2", "2;--lo:2;--hi:3", "3;--lo:1;--hi:3"]
+        assert "leads on 100 % of random halves of the items" in page
 
     def test_the_entrys_page_says_where_it_stands_alone_and_among_all(self, client, worked):
         first, last = (text(client.get(reverse("entry", args=[worked.submissions.get(method_name=name).pk]))) for name in "AD")
@@ -184,7 +185,7 @@ class TestIntervals:
         assert metric.rank == [1, 2, 3] and metric.leads == []
         few = f"5 items: too few for intervals, brackets or rank intervals; {GROUPS_FOR_BOARD_INTERVAL} are needed."
         page = text(client.get(address(phase)))
-        assert few in sentences(page) and "±" not in page and "Bracket" not in page and "random half-sets" not in page
+        assert few in sentences(page) and "±" not in page and "Bracket" not in page and "Leads on" not in page
         assert few in text(client.get(reverse("entry", args=[sent[0].pk])))
         rows = api(client, phase)["items"]
         assert all(row["scores"]["f1"]["ci"] is None and row["ranks"] is None and row["group"] is None for row in rows)
