@@ -4,8 +4,13 @@
 import os
 import sys
 
+RENAMED = {"seal_anew": "rotate_secret_key", "--keep-trials": "--keep-acceptance-tests", "--made-up": "--simulated"}  # names of before 1.0
+
 
 def main() -> None:
+    for word in sys.argv[1:]:
+        if word in RENAMED:
+            sys.exit(f"{word} is called {RENAMED[word]} now.")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
     from django.core.management import execute_from_command_line
 

@@ -37,7 +37,7 @@ SPECS: Mapping[str, MetricSpec] = {
     spec.key: spec
     for spec in (
         _LPIPS_STYLE,
-        variants.masked(_LPIPS_STYLE, _is_removed, "as a map over the image, of which the places within the mask count"),
+        variants.masked(_LPIPS_STYLE, _is_removed, "as a map over the image, averaged within the mask"),
         variants.boxed(_LPIPS_STYLE, _is_removed),
     )
 }

@@ -81,8 +81,8 @@ PRECISION = Param(
     FLOAT32,
     "choice",
     choices=PRECISIONS,
-    doc="The arithmetic in which its networks compute. All but float32 are faster on graphics cards and less exact, and are columns of "
-    "their own; a worker whose processor or card lacks the units for one leaves such columns to others.",
+    doc="The arithmetic in which its networks compute. All but float32 are faster on graphics cards and less exact. Each choice is a "
+    "column of its own. Workers without the hardware for it leave the column to other workers.",
     source=Source.OURS,
 )
 

@@ -8,7 +8,8 @@ from leaderboard.boards.people import People, of_board
 from leaderboard.boards.rows import cell, place_of
 from leaderboard.boards.slope import slope, slope_of_two, split_of
 from leaderboard.records.board import Board, MetricColumn
-from leaderboard.records.front import Front, Leader, SlopeLine, Turned
+from leaderboard.records.claim import FirstPlace
+from leaderboard.records.front import FirstByMeans, Front, Leader, SlopeLine, Turned
 
 TOP = 3  # entries
 
@@ -28,14 +29,22 @@ def front(board: Board) -> Front | None:
     top = []
     for rank, n in ranked[:TOP]:
         entry_, place = entries[n], place_of(board, column, n)
-        top.append(Leader(rank=rank, id=entry_.id, name=entry_.name, team=entry_.team, place=place, against=entry_.id in marked))
-    parted = None
+        low, high = (ends[n] if ends else None for ends in (overall.rank_low, overall.rank_high))
+        ranks = (low, high) if low is not None and high is not None else None
+        against = entry_.id in marked
+        top.append(Leader(rank=rank, id=entry_.id, name=entry_.name, team=entry_.team, ranks=ranks, place=place, against=against))
+    parted = by_means = None
     claim = people.claim(board) if people else None
-    if claim is not None and claim.parted is not None:
+    if claim is not None and claim.of_two:
         drawn = slope(board, column, split_of(board, column))
         lines = drawn.lines if drawn else ()
-        parted = claim.parted.model_copy(update={"lines": lines, "ids": _ids(lines, *claim.parted.pair)})
-    own = cell(metric, first)
+        ours, theirs = claim.metrics[0], claim.people[0]
+        if claim.parted is not None:
+            parted = claim.parted.model_copy(update={"lines": lines, "ids": _ids(lines, *claim.parted.pair)})
+        elif claim.means and len(claim.metrics) == len(claim.people) == 1 and ours != theirs:
+            rank = next((rank for rank, n in ranked if entries[n].id == theirs[1]), None)
+            by_means = FirstByMeans(metrics=ours, people=theirs, rank=rank, lines=lines, ids=_ids(lines, ours, theirs))
+    own, by_metrics = cell(metric, first), FirstPlace.by_metrics(overall)
     return Front(
         id=entry.id,
         name=entry.name,
@@ -46,8 +55,10 @@ def front(board: Board) -> Front | None:
         people=people.basis if people is not None and column is not None else None,
         parted=parted,
         level=sum(rank == 1 for rank, _ in ranked),
+        open=len(by_metrics.open) if by_metrics is not None else 0,
         turned=_turned(board, people, column) if people is not None else None,
         people_simulated=people is not None and people.study.simulated,
+        by_means=by_means,
     )
 
 

@@ -111,7 +111,8 @@ def _place_with_people(board: Board, people: People, index: int) -> OwnPlace | N
 @dataclass(frozen=True)
 class Strip:
     """One score of an entry among those of all: better stands to the right, places are percentages. `ticks` is the path of an SVG of
-    100 by 14 with a line for each entry; `left` and `width` are the interval's. `note` is what may be said of it."""
+    100 by 14 with a line for each entry; `n_worse` and `n_better` entries are outside its scale, to the left and to the right. `left` and
+    `width` are the interval's. `note` is what may be said of it."""
 
     slug: str
     key: str
@@ -128,6 +129,8 @@ class Strip:
     ranks: str
     note: str
     is_people: bool = False
+    n_worse: int = 0
+    n_better: int = 0
 
 
 def strips(board: Board, index: int) -> list[Strip]:
@@ -144,7 +147,13 @@ def strips(board: Board, index: int) -> list[Strip]:
         inner = [value for value in values if column.scale[0] <= value <= column.scale[1]]
         ends = [*inner, own, *(end for end in (low, high) if end is not None)]
         scale = (min(ends), max(ends))
-        others = {_place(scale, value, higher, STEPS) for n, value in enumerate(column.value) if value is not None and n != index}
+        others = {
+            _place(scale, value, higher, STEPS)
+            for n, value in enumerate(column.value)
+            if value is not None and scale[0] <= value <= scale[1] and n != index
+        }
+        outside = sum(value < scale[0] for value in values), sum(value > scale[1] for value in values)
+        n_worse, n_better = outside if higher else outside[::-1]
         left = width = 0.0
         if low is not None and high is not None:
             start, stop = sorted(_place(scale, end, higher) for end in (low, high))
@@ -168,6 +177,8 @@ def strips(board: Board, index: int) -> list[Strip]:
                 ranks=ranks if "–" in ranks else "",
                 note=wording.strip_note(column, from_first(board, column, index)),
                 is_people=is_people,
+                n_worse=n_worse,
+                n_better=n_better,
             )
         )
     return found

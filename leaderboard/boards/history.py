@@ -28,6 +28,7 @@ from leaderboard.records.history import (
 )
 from leaderboard.records.study import HIDDEN_NAME
 from leaderboard.wording import history as wording
+from submissions.entry_fields import PUBLIC_FIELDS
 
 DRAWN = 8  # entries whose ranks are drawn: those that stand first now
 WIDTH, ROW, TOP, LEFT, RIGHT = 720, 26, 14, 26, 190  # of the drawing
@@ -136,8 +137,7 @@ def _gone(before: Board, after: Board, left: Mapping[int, str]) -> Left | None:
 
 def _about(entry: BoardEntry) -> tuple[object, ...]:
     """Facts that a row of the board states of an entry beside its scores."""
-    stated = (entry.name, entry.team, entry.paper, entry.code, entry.weights, entry.parameters, entry.run_seconds)
-    return (*stated, entry.verified, entry.baseline)
+    return (*(getattr(entry, name) for name in PUBLIC_FIELDS), entry.team, entry.verified, entry.baseline)
 
 
 def chart(moments: Sequence[Moment]) -> RankChart | None:

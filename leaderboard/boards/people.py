@@ -207,7 +207,8 @@ class People:
         # Entries of other parts of the study were held against others than these.
         unmet = sum(value is None and n > 0 and entry.counted for value, n, entry in zip(found.value, found.n, entries, strict=True))
         before = tuple(entries[n].name for n in self.unplaced_before(board))
-        claim = Claim(tuple(metrics), tuple(people), theirs, unmet=unmet, before=before)
+        by_metrics = FirstPlace.by_metrics(board.overall)
+        claim = Claim(tuple(metrics), tuple(people), theirs, by_metrics, unmet=unmet, before=before)
         if len(leaders) > 1 or len(level) > 1:
             return claim
         if leader == first:
@@ -228,6 +229,7 @@ class People:
             basis=self.basis,
             simulated=self.study.simulated,
             imported=board.imported is not None,
+            open=by_metrics is not None and first in by_metrics.open,
         )
         return replace(claim, parted=parted)
 

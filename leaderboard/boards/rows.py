@@ -11,15 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from leaderboard.boards import exports
 from leaderboard.boards.unranked import unranked
+from leaderboard.exports.tables.table import Agreement, Caption, Column, People, Row, Table
 from leaderboard.records.board import PEOPLE, WAITING, Board, BoardEntry, Mark, MetricColumn, Ranks
 from leaderboard.records.front import Place
 from leaderboard.stats.meaning import At, Difference
 from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.wording import board as wording
 from leaderboard.wording import certainty, items
-from leaderboard.wording.digits import rounded
 from leaderboard.wording.entry_summary import unranked as unranked_words
 from leaderboard.wording.figures import share
 from leaderboard.wording.nouns import NOUN
@@ -262,7 +261,7 @@ class BoardRows:
         found = self.board.people.metrics if self.board.people is not None else []
         return {line.slug: line.difference for line in found if line.difference is not None and line.difference.tells}
 
-    def table(self, caption: exports.Caption) -> exports.Table:
+    def table(self, caption: Caption) -> Table:
         """All rows of the choice as a table to write down."""
         board, overall, found = self.board, self.board.overall, self.board.people
         people = {}
@@ -272,10 +271,8 @@ class BoardRows:
             figures = {"rho": _exported(line.rho, board.resampled)}
             if found.of != "means" and not (found.people < 2 and found.kind == "opinions"):
                 figures = {"pairs" if found.people < 2 else "decided": _exported(line.decided, board.resampled)} | figures
-            people[line.slug] = exports.People(figures, line.places, line.trained, is_few=found.reason is not None and found.of != "means")
-        columns = tuple(
-            exports.Column(m.slug, m.title, m.higher_is_better, m.unit, m.decimals, people.get(m.slug), m.bounds) for m in board.metrics
-        )
+            people[line.slug] = People(figures, line.places, line.trained, is_few=found.reason is not None and found.of != "means")
+        columns = tuple(Column.of(metric, people.get(metric.slug)) for metric in board.metrics)
         lists = []
         for m in board.metrics:
             ends = [m.interval(index) for index in range(len(m.value))]
@@ -287,12 +284,12 @@ class BoardRows:
             entry, cells = board.entries[index], tuple([cells[index] for cells in lists])
             flags = [word for word in ("baseline", "verified", "late") if getattr(entry, word)]
             rank, low, high = overall.rank[index], overall.rank_low[index], overall.rank_high[index]
-            rows.append(exports.Row(rank, entry.name, entry.team, cells, low, high, (*flags, *filter(None, [entry.state]))))
-        return exports.Table(caption, columns, tuple(rows))
+            rows.append(Row(rank, entry.name, entry.team, cells, low, high, (*flags, *filter(None, [entry.state]))))
+        return Table(caption, columns, tuple(rows))
 
 
-def _exported(figure: Figure, noun: str) -> exports.Agreement:
-    return exports.Agreement(figure.value, figure.low, figure.high, figure.n, figure.state, why(figure, noun))
+def _exported(figure: Figure, noun: str) -> Agreement:
+    return Agreement(figure.value, figure.low, figure.high, figure.n, figure.state, why(figure, noun))
 
 
 def bracket_classes(groups: Sequence[int | None], loose: Sequence[bool]) -> list[str]:
@@ -325,12 +322,11 @@ def cell(metric: MetricColumn, index: int, noun: str = NOUN) -> Cell:
     value, (low, high), title = metric.value[index], metric.interval(index), wording.value(metric, index, noun)
     if value is None:
         return Cell("–", title=title)
-    best = metric.rank[index] == 1 and any(other is not None and other > 1 for other in metric.rank)  # where all are level none is the best
+    digits, best = Column.of(metric).shown((value, low, high, metric.rank[index], metric.n[index]))
     left, width = bar(metric.scale, low, high)
     at = Cell("", title=title, best=best, left=left, width=width, dot=position(metric.scale, value))
     if metric.percent:  # whole hundredths, its interval drawn and in the title
         return replace(at, text=f"{share(value)} %", share=round(100 * value))
-    digits = rounded(value, low, high, metric.bounds, metric.decimals)
     flag = items.flags(metric.flags(index), "item")
     return replace(at, text=digits.text, half=digits.half, up=digits.up, down=digits.down, n=metric.n[index], flag=flag)
 

@@ -258,7 +258,7 @@ def rank_intervals(title: str, entries: Sequence[RankRow]) -> Chart:
     x = Axis(f"Rank by {title}", ends=(0.5, last + 0.5), ticks=ticks, is_whole=True)
     rows = [(row.label, str(row.rank), _interval_words(row)) for row in drawn]
     firsts = [row.label for row in ranked if row.low == 1]
-    reach = f"{counted(len(firsts), 'entry')} could be first" if firsts else "no interval reaches rank 1"
+    reach = f"{counted(len(firsts), 'entry')} may be first" if firsts else "no interval reaches rank 1"
     shown_of = "" if len(drawn) == len(ranked) else f", the first {len(drawn)} shown"
     entries_ranked = counted(len(ranked), "entry")
     summary = f"Ranks by {title} with 95 % intervals for {entries_ranked}{shown_of}: {reach}."

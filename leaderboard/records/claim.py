@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from leaderboard.records.board import Overall
 from leaderboard.records.front import Parted
 from leaderboard.stats.states import Reason
 
@@ -12,9 +13,9 @@ Named = tuple[str, int]  # an entry's name and id
 
 @dataclass(frozen=True)
 class FirstPlace:
-    """Counted entries that share first place with people, those that may be first as well, and the others, as indices; `tested` says
-    that the second are known by the ranges of all places, not by the first's own comparisons alone. First place is settled where the range
-    of the first ends at 1; where it ends lower and no other may be first, `low_end` is that end."""
+    """Counted entries that share first place in one order, by the metrics or with people, those that may be first as well, and the others,
+    as indices; `tested` says that the second are known by the ranges of all places, not by the first's own comparisons alone. First place
+    is settled where the range of the first ends at 1; where it ends lower and no other may be first, `low_end` is that end."""
 
     level: list[int]
     open: list[int]
@@ -22,10 +23,23 @@ class FirstPlace:
     tested: bool
     low_end: int | None = None
 
+    @classmethod
+    def by_metrics(cls, overall: Overall) -> FirstPlace | None:
+        """First place in a board's order; None where nobody is ranked, or no range of ranks is known."""
+        level = [n for n in overall.order if overall.rank[n] == 1]
+        if not level or not overall.rank_low or overall.rank_low[level[0]] is None:
+            return None
+        others = [n for n in overall.order if (overall.rank[n] or 0) > 1]
+        high = overall.rank_high[level[0]]
+        open_ = [n for n in others if overall.rank_low[n] == 1] if high != 1 else []
+        low_end = high if high != 1 and not open_ and len(level) == 1 else None
+        return cls(level, open_, [n for n in others if n not in open_], True, low_end)
+
 
 @dataclass(frozen=True)
 class Claim:
-    """The entries that share first place by the board's rule, and with people.
+    """The entries that share first place by the board's rule, and with people. `first` is first place with people, `first_by_metrics` that
+    by the rule, where ranges of ranks are known.
 
     `reason` says why the two are not compared; `parted` is there where people put theirs significantly before the metrics' first. Else
     `met` says whether anybody was asked about the two, `corrected` that the ranges of all places separate them and the test of all pairs
@@ -36,6 +50,7 @@ class Claim:
     metrics: tuple[Named, ...]
     people: tuple[Named, ...]
     first: FirstPlace
+    first_by_metrics: FirstPlace | None = None
     means: bool = False
     reason: Reason | None = None
     parted: Parted | None = None

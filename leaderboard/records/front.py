@@ -48,13 +48,14 @@ class Slope:
 
 
 class Leader(Record):
-    """One of the first entries: its rank, and its place with people, None where they did not judge it; `against` where a metric
-    contradicts people on it."""
+    """One of the first entries: its rank with the range of it, None where none is known, and its place with people, None where they did not
+    judge it; `against` where a metric contradicts people on it."""
 
     rank: int
     id: int
     name: str
     team: str
+    ranks: Place | None = None
     place: Place | None = None
     against: bool = False
 
@@ -86,11 +87,13 @@ class Contradiction(Record):
 
 
 class Parted(Contradiction):
-    """A first entry that people do not prefer: (name, id) of the metrics' first and of people's."""
+    """A first entry that people do not prefer: (name, id) of the metrics' first and of people's, which by the ranges of the metrics' order
+    may be first there too if it is `open`."""
 
     metrics: tuple[str, int]
     people: tuple[str, int]
     imported: bool
+    open: bool = False
 
     @property
     def pair(self) -> tuple[tuple[str, int], tuple[str, int]]:
@@ -111,6 +114,21 @@ class Turned(Contradiction):
         return self.first, self.preferred
 
 
+class FirstByMeans(Record):
+    """First entries where people's published means are all that is known, so that nothing is tested: (name, id) by the metrics and by the
+    means. `rank` is the metrics' rank of the second. `lines` and `ids` are as in `Contradiction`."""
+
+    metrics: tuple[str, int]
+    people: tuple[str, int]
+    rank: int | None
+    lines: tuple[SlopeLine, ...]
+    ids: tuple[int, ...]
+
+    @property
+    def slope(self) -> Slope | None:
+        return Slope(self.lines) if self.lines else None
+
+
 class Front(Record):
     """The first entry, whose fields come first, with its value in the primary metric and that value's interval; the `top` entries, and what
     people say: `people` is None where nobody judged them."""
@@ -124,8 +142,10 @@ class Front(Record):
     people: Basis | None = None
     parted: Parted | None = None
     level: int = 1  # entries that share first place
+    open: int = 0  # others that may be first too, by the ranges of their ranks
     turned: Turned | None = None  # the surest of the contradictions
     people_simulated: bool = False
+    by_means: FirstByMeans | None = None  # where the two firsts are different entries
 
     @property
     def has_places(self) -> bool:
@@ -138,5 +158,6 @@ class Front(Record):
         shown = (one for one in self.top if one.id not in ids)
         top = tuple(one.model_copy(update={"place": None, "against": False}) if people else one for one in shown)
         parted, turned = (None if one is None or people or one.names(ids) else one for one in (self.parted, self.turned))
-        update = {"top": top, "people": None if people else self.people, "parted": parted, "turned": turned}
+        by_means = None if self.by_means is None or people or not set(ids).isdisjoint(self.by_means.ids) else self.by_means
+        update = {"top": top, "people": None if people else self.people, "parted": parted, "turned": turned, "by_means": by_means}
         return self.model_copy(update=update | {"people_simulated": self.people_simulated and not people})

@@ -5,7 +5,8 @@ How a number is drawn: `{% figure f %}`, `{% interval f %}`, `{% agreement f ano
 
 `{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{% day at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
 `{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`, `{{ value|value }}`, `{{ cell|spread }}`, `{{ names|sentence_list }}`,
-`{{ param.source|source_words }}`, `{% entry_state it.state %}`, `{% entry_sentence it.state %}`, `{% install_command "score" %}`,
+`{{ param.source|source_words }}`, `{% stated field value noun %}`, `{% entry_state it.state %}`,
+`{% entry_sentence it.state %}`, `{% install_command "score" %}`,
 `{% chart chart name %}`, `{% drawing chart name %}`, `{{ text|code_words }}`, `{% minimum "RATERS_FOR_FIGURE" %}`.
 `{{ found.basis|basis }}`, `{{ found.basis|answers }}`, `{{ line.place|place }}`: what figures of people are of, and places with people.
 """
@@ -25,12 +26,13 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join, json_script
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import Truncator
 
 from evaluation.metrics.spec import Source
 from evaluation.models import MetricProgram
-from leaderboard import wheel
 from leaderboard.boards.rows import Cell
 from leaderboard.charts import plotly, svg
+from leaderboard.exports import wheel
 from leaderboard.records.chart import Chart
 from leaderboard.records.people import Basis
 from leaderboard.stats import minimums
@@ -42,6 +44,7 @@ from leaderboard.wording.digits import Rounded, rounded
 from leaderboard.wording.figures import NOTHING
 from leaderboard.wording.metric_parts import part_words
 from leaderboard.wording.statement import Statement, Tone
+from submissions.entry_fields import EntryField, FieldKind
 from submissions.entry_states import EntryState, Reader, State
 from submissions.format_time import in_words
 from submissions.markdown import laid_out
@@ -367,6 +370,21 @@ def duration(seconds: float | None) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
     return f"{max(0, seconds):.0f} s"
+
+
+@register.simple_tag
+def stated(field: EntryField, value: Any, noun: str) -> str:
+    """Value of a field that a team states of its entry; `noun` is what the challenge calls an item."""
+    match field.kind:
+        case FieldKind.LINK:
+            return format_html('<a href="{}" rel="nofollow noopener ugc">{}</a>', value, Truncator(value).chars(60))
+        case FieldKind.COUNT:
+            text = amount(value)
+        case FieldKind.AMOUNT:
+            text = f"{value:g}"
+        case _:
+            text = value
+    return f"{text} {field.unit.format(item=noun)}".rstrip()
 
 
 @register.filter

@@ -20,12 +20,14 @@ from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part
 from evaluation.models.batch import sentences
 from evaluation.networks import weights
-from leaderboard.boards import exports, metric_evidence
+from leaderboard.boards import first_place, metric_evidence
 from leaderboard.boards.people import of_board, with_people
 from leaderboard.boards.rows import BoardRows, Choice, place_of
 from leaderboard.boards.slope import slope, split_of
-from leaderboard.citation import Citation
 from leaderboard.evidence.shown import leading
+from leaderboard.exports.citation import Citation
+from leaderboard.exports.tables.file_formats import FILE_FORMATS
+from leaderboard.exports.tables.table import Caption
 from leaderboard.lookup import audience_of, not_shown_yet, page_number, page_numbers, search_text, shown_board, snapshot_of
 from leaderboard.models import Snapshot
 from leaderboard.models.snapshot import read_board, read_shown
@@ -53,12 +55,6 @@ from submissions.wording import label
 MAX_COLUMNS = 100
 SLUG = re.compile(r"[a-z0-9_]{1,80}")
 MAX_QUEUED = 1000  # entries in progress that are looked at for the facts line
-EXPORTS = {
-    "csv": (exports.to_csv, "text/csv"),
-    "json": (exports.to_json, "application/json"),
-    "tex": (exports.to_latex, "application/x-tex"),
-    "md": (exports.to_markdown, "text/markdown"),
-}
 
 
 @dataclass(frozen=True)
@@ -184,7 +180,7 @@ def snapshot_export(request: HttpRequest, challenge: str, phase: str, digest: st
     seen = (ranking.pk, ranking.digest, ranking.hidden_ids, ranking.hides_people)
     choice = replace(choice_of(request, place.phase), page=1, columns=None)  # a file has all of both
     content = written(*seen, choice, place.viewer.team_id if choice.mine else None, caption(place, ranking), kind)
-    response = HttpResponse(content, content_type=f"{EXPORTS[kind][1]}; charset=utf-8")
+    response = HttpResponse(content, content_type=f"{FILE_FORMATS[kind].content_type}; charset=utf-8")
     name = f"{place.challenge.slug}-{place.phase.slug}-{ranking.short}.{kind}"
     return attachment(response, name)
 
@@ -264,10 +260,13 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "made_before": certainty.before(board),
         "leads": certainty.leads(board, rows.standing),
         "first_place": certainty.first_place(board),
-        "peoples_first": board.entries[people.found.first].name if people and people.found.first is not None else "",
-        "peoples_place": peoples_place,
-        "hangs_on": study_words.fragile(people.found.firm, sampled_noun(people.noun, not people.sampled))
-        if people and people.found.firm
+        "ranges": first_place.by_rule(board),
+        "peoples_ranges": first_place.by_people(board, rows.people),
+        "peoples_first": certainty.peoples_first(
+            board.entries[people.found.first].name, peoples_place[1] if peoples_place else 1, people.found.firm.settled
+        )
+        + study_words.fragile(people.found.firm, sampled_noun(people.noun, not people.sampled))
+        if people and people.found.firm and people.found.first is not None
         else "",
         "entry_words": ENTRIES[board.phase.entries],
         "value_title": VALUE_TITLES.get(board.overall.rule, ""),
@@ -298,7 +297,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "name_head": Head.of(request, rows, "name"),
         "date_head": Head.of(request, rows, "date", True),
         "pages": page_numbers(rows.page, rows.n_pages),
-        "exports": list(EXPORTS),
+        "file_formats": FILE_FORMATS.values(),
         "is_filtered": bool(rows.choice.text or rows.choice.mine or not rows.choice.baselines),
     }
 
@@ -311,12 +310,12 @@ def written(
     hides_people: bool,
     choice: Choice,
     team: int | None,
-    caption: exports.Caption,
+    caption: Caption,
     kind: str,
 ) -> bytes:
     """A file of the board: it never changes, and of thousands of entries it takes a fifth of a second to write."""
     whole = read_shown(pk, digest, hidden_ids, hides_people)
-    return EXPORTS[kind][0](BoardRows(with_people(whole), choice, team).table(caption)).encode()
+    return FILE_FORMATS[kind].write(BoardRows(with_people(whole), choice, team).table(caption)).encode()
 
 
 @kept(size=128)
@@ -422,7 +421,7 @@ def standing_context(place: PhasePlace) -> dict:
 # --- citing --------------------------------------------------------------------------------
 
 
-def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
+def caption(place: PhasePlace, snapshot: Snapshot) -> Caption:
     """Source of an exported table."""
     path = reverse("snapshot", args=[place.challenge.slug, place.phase.slug, snapshot.digest])
     simulated = " (simulated data)" if place.challenge.simulated else ""
@@ -439,7 +438,7 @@ def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
         study += "".join(f"; {line.title}: {agreement.trained(line)}" for line in lines if line is not None and line.trained)
         study += f"; {people_words.withdrawn(snapshot.withdrawn, people.opinions)}" if snapshot.withdrawn else ""
 
-    return exports.Caption(
+    return Caption(
         f"{place.challenge.title}{simulated}", phase, snapshot.short, f"{made:%Y-%m-%dT%H:%MZ}", f"{settings.SITE_URL}{path}", study
     )
 

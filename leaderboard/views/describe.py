@@ -13,12 +13,12 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from leaderboard.boards import exports
 from leaderboard.boards.people import with_people
 from leaderboard.boards.rows import BoardRows, Choice
-from leaderboard.citation import Citation
-from leaderboard.crate import CrateFile, crate
-from leaderboard.croissant import DataFile, PhaseItems, croissant
+from leaderboard.exports.citation import Citation
+from leaderboard.exports.crate import CrateFile, crate
+from leaderboard.exports.croissant import DataFile, PhaseItems, croissant
+from leaderboard.exports.tables.file_formats import FILE_FORMATS
 from leaderboard.lookup import shown_board, snapshot_of
 from leaderboard.service.responses import attachment, for_everybody
 from leaderboard.views.board import caption, citation
@@ -125,8 +125,10 @@ def snapshot_crate(request: HttpRequest, challenge: str, phase: str, digest: str
     if place.challenge.simulated:
         about += " Data, teams and entries are simulated."
     files = [
-        CrateFile("ranking.csv", "The ranking as a table, every number in full.", "text/csv", exports.to_csv(table).encode()),
-        CrateFile("ranking.json", "The same with its head, for programs.", "application/json", exports.to_json(table).encode()),
+        *(
+            CrateFile(f"ranking.{kind}", words, FILE_FORMATS[kind].content_type, FILE_FORMATS[kind].write(table).encode())
+            for kind, words in (("csv", "The ranking as a table, every number in full."), ("json", "The same with its head, for programs."))
+        ),
         CrateFile("CITATION.cff", "How to cite it.", "text/yaml", cite.cff.encode()),
         CrateFile("CITATION.bib", "The same as BibTeX.", "application/x-bibtex", f"{cite.bibtex}\n".encode()),
     ]

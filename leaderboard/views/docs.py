@@ -12,7 +12,7 @@ from django.utils.html import strip_tags
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
-from leaderboard import wheel
+from leaderboard.exports import wheel
 from submissions import markdown
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs"

@@ -9,8 +9,8 @@ from django.conf import settings
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 
 from evaluation.models import EvaluationBatch
-from leaderboard import wheel
-from leaderboard.starter_kit import IN_MEMORY, name_of, write_kit
+from leaderboard.exports import wheel
+from leaderboard.exports.starter_kit import IN_MEMORY, name_of, write_kit
 from submissions.errors import Refused
 from submissions.formats.archive import readable_member
 from submissions.lookup import phase_place

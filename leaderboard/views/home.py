@@ -23,7 +23,8 @@ from leaderboard.records.front import Contradiction, Front, Parted, Turned
 from leaderboard.studies import metric_ranking
 from leaderboard.viewer import thumbnails
 from leaderboard.views import evidence
-from leaderboard.wording.contradiction import statement
+from leaderboard.wording import contradiction as wording
+from leaderboard.wording.statement import Statement
 from submissions.kinds import FAMILIES
 from submissions.models import Announcement, Challenge, ChallengeFile, Phase
 from submissions.models.challenge import MAX_TAGS, TAG
@@ -54,6 +55,7 @@ class Card:
     rate_url: str
     pictured: str  # names the pictures of its first entries; empty where not everybody may see them
     item: str  # that they show
+    by_means: Statement | None
     turned_item: str  # where a contradiction of a metric shows; empty where not everybody may see it
 
 
@@ -69,19 +71,23 @@ def home(request: HttpRequest) -> HttpResponse:
         for when, title in (("running", "Running"), ("upcoming", "Upcoming"), ("past", "Past"))
     ]
     families = [
-        (FAMILIES[key].title, found, [row.line for row in found.rows if row.line.shown][:MAX_METRICS])
+        (FAMILIES[key].title, found, [row.line for row in found.rows if row.line.shown])
         for key, found in metric_ranking.of(request.user).families.items()
         if not found.simulated
     ]
     all_sets = evidence.sets()
     finding = shown.finding(all_sets)
+    published = [one for one in all_sets if one.has_people and one.rows][:MAX_SETS]
     context = {
-        "published": [one for one in all_sets if one.has_people and one.rows][:MAX_SETS],
+        "published": published,
+        # What size alone gets is the first thing to know.
+        "warned": min(published, key=lambda one: "size" not in one.criterion.metrics, default=None),
         "by_means": [one for one in all_sets if not one.has_people and one.rows],
         "all_sets": all_sets,
         "finding": finding,
         "drawn": drawn_results(finding) if finding is not None else None,
         "families": [family for family in families if family[2]],
+        "max_metrics": MAX_METRICS,
         "sections": [section for section in sections if section["cards"]],
         "demo": [card.challenge.title for card in demo],
         "demo_url": next((reverse("board", args=[card.challenge.slug, card.phase.slug]) for card in demo if card.phase), ""),
@@ -89,7 +95,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "news": news.order_by("-published_at")[:MAX_NEWS],
         "contradiction": where if isinstance(contradiction, Parted) else None,
         "turned": where if isinstance(contradiction, Turned) else None,
-        "differ": statement(contradiction) if contradiction is not None else None,
+        "differ": wording.statement(contradiction) if contradiction is not None else None,
         "board": next((card for card in (*real, *demo) if card.phase and card.front), None),
         "rate_url": next((card.rate_url for card in (*real, *demo) if card.rate_url), ""),
     }
@@ -216,6 +222,7 @@ def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) 
                 rate_url=next((asking[one.pk] for one in phases[challenge.pk] if one.pk in asking), ""),
                 pictured=pictured,
                 item=item,
+                by_means=wording.by_means(front.by_means) if front is not None and front.by_means is not None else None,
                 turned_item=turned_item,
             )
         )

@@ -160,7 +160,7 @@ def method(request: HttpRequest, pk: int, name: str) -> HttpResponse:
     if not any(line.best.entry.team_id == team.pk for line in lines):
         raise Http404
     every = [one.entry for line in lines for one in (line.best, *line.others)]
-    newest = max(every, key=lambda entry: (entry.has_card or bool(entry.description), entry.created_at, entry.pk))
+    newest = max(every, key=lambda entry: (bool(entry.card or entry.description), entry.created_at, entry.pk))
     # What a pasted link says: the method's best rank, where it has one.
     about = f"{name} by {team.name}, on {len(lines)} board{'' if len(lines) == 1 else 's'}."
     if ranked := [line for line in lines if line.best.rank is not None]:

@@ -13,6 +13,7 @@ from django.urls.converters import StringConverter
 from django.views.decorators.http import require_safe
 from django.views.generic import RedirectView
 
+from leaderboard.exports.tables.file_formats import FILE_FORMATS
 from leaderboard.views import (
     acceptance_test,
     board,
@@ -51,7 +52,7 @@ RANKING = r"^challenges/(?P<challenge>[-\w]+)/(?P<phase>[-\w]+)/snapshots/(?P<di
 CITATION = r"^challenges/(?P<challenge>[-\w]+)/citation\.(?P<kind>cff|bib)$"
 # Addresses that had another name before version 1.0.
 MOVED = RedirectView.as_view(pattern_name="acceptance_test", permanent=True, http_method_names=["get", "head", "options"])
-EXPORT = rf"{RANKING}\.(?P<kind>csv|json|tex|md)$"
+EXPORT = rf"{RANKING}\.(?P<kind>{'|'.join(FILE_FORMATS)})$"
 
 
 class ItemConverter(StringConverter):

@@ -18,7 +18,7 @@ from leaderboard.wording.statement import Part, Statement, Tone
 STANDINGS = {
     Standing.TOO_EARLY: (Tone.EARLY, "too early"),
     Standing.WORSE_THAN_CHANCE: (Tone.BELOW, "worse than chance"),
-    Standing.AT_CHANCE: (Tone.COIN, "at chance"),
+    Standing.AT_CHANCE: (Tone.COIN, "not shown to differ from chance"),
     Standing.BELOW_HUMAN_LEVEL: (Tone.BELOW, "below human level"),
     Standing.ABOVE_HUMAN_LEVEL: (Tone.PERSON, "above human level"),
     Standing.HUMAN_LEVEL: (Tone.PERSON, "human level"),
@@ -113,7 +113,7 @@ def rough(units: str) -> str:
 
 def notes(line: Line) -> list[str]:
     """All that a reader must know before taking the figure for more than it is."""
-    said = ["not better than chance here"] if line.shown and not line.reference_point and line.level in NO_BETTER else []
+    said = ["not shown to be better than chance"] if line.shown and not line.reference_point and line.level in NO_BETTER else []
     units = plural(sampled_noun(line.noun, not line.sampled))
     return [*said, *caveats(line), *([rough(units)] if line.figure.state is State.ROUGH else [])]
 
@@ -169,7 +169,7 @@ def may_be_best(places: Mapping[str, tuple[int, int]]) -> str:
 def claim(lines: Iterable[Line]) -> str:
     """Claim of a table of metrics, as a sentence; empty where it claims nothing."""
     placed = [line for line in lines if line.places is not None]
-    # Of metrics that are all no better than chance none is called the best.
+    # Where no metric is shown to be better than chance, none is called the best.
     if placed and all(line.level in NO_BETTER for line in placed):
         return "No metric is shown to be better than chance."
     return may_be_best({line.title: line.places for line in placed if line.places is not None})

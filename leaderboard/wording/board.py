@@ -9,7 +9,7 @@ from leaderboard.stats.meaning import At
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.wording import certainty
 from leaderboard.wording.figures import share
-from leaderboard.wording.nouns import NOUN
+from leaderboard.wording.nouns import NOUN, counted
 from leaderboard.wording.ranks import ordinal, span
 from leaderboard.wording.reasons import sentence
 
@@ -25,8 +25,8 @@ NOT_TOLD = "Its differences do not tell what people prefer."
 
 
 def rule(it: Rule) -> str:
-    """Rule of the overall rank: `mean rank of 3` or `HSS`."""
-    return f"{RULES[it.key]} of {it.n}" if it.key in RULES else it.title or "the primary metric"
+    """Rule of the overall rank: `mean rank over 3 metrics` or `HSS`."""
+    return f"{RULES[it.key]} over {counted(it.n, 'metric')}" if it.key in RULES else it.title or "the primary metric"
 
 
 def value(column: MetricColumn, index: int, noun: str = NOUN) -> str:

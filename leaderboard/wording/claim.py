@@ -12,13 +12,14 @@ from leaderboard.wording.statement import Statement, name, person
 ALIKE = "nothing says how certain this is, because all raters and items say the same"
 
 
-def others(first: FirstPlace) -> str:
-    """Number of other entries that may be first with people; empty for none."""
+def others(first: FirstPlace, by: str, what: str = "place") -> str:
+    """Sentence on the other entries that may be first in the order `by` metrics or people; empty where first place is settled. `what` is a
+    position in that order called."""
     k, n = len(first.open), len(first.open) + len(first.behind)
     if not k:
-        return f"with people its place may be as low as {first.low_end}" if first.low_end else ""
+        return f"{by} its {what} may be as low as {first.low_end}." if first.low_end else ""
     some = "the other" if n == 1 else f"{k} of {n} others" if k < n else f"all {n} others"
-    return f"with people {some} could be first too" if first.tested else f"with people it is tied with {some}"
+    return f"{by} {some} may be first too." if first.tested else f"{by} it is tied with {some}."
 
 
 def statement(claim: Claim, noun: str = NOUN, before: str = "") -> Statement:
@@ -31,30 +32,30 @@ def statement(claim: Claim, noun: str = NOUN, before: str = "") -> Statement:
         return Statement.of(f"{cause} {before or sentence(claim.reason, noun)}")
     if claim.parted is not None:
         return contradiction.statement(claim.parted) + _apart(claim)
-    open_ = f"; {said}" if (said := others(claim.first)) else ""
+    by_metrics = others(claim.first_by_metrics, "By the metrics", "rank") if claim.first_by_metrics is not None else ""
+    with_people = others(claim.first, "With people")
     if more and level:
-        head = Statement.of(f"{len(claim.metrics)} entries share first place by the metrics, and {len(claim.people)} with people{open_}.")
+        head = Statement.of(f"{len(claim.metrics)} entries share first place by the metrics, and {len(claim.people)} with people.")
     elif level:
         among = f"{name_of(ours)} is one of them" if ours in claim.people else "it is none of them"
         head = Statement.of(
-            "The metrics put ", name(ours[0]), f" first. With people {len(claim.people)} entries share first place, and {among}{open_}."
+            "The metrics put ", name(ours[0]), f" first. With people {len(claim.people)} entries share first place, and {among}."
         )
     elif more:
-        head = Statement.of(
-            f"{len(claim.metrics)} entries share first place by the metrics. People put ", person(theirs[0]), f" first{open_}."
-        )
+        head = Statement.of(f"{len(claim.metrics)} entries share first place by the metrics. People put ", person(theirs[0]), " first.")
     elif ours == theirs:
-        if claim.alike and not open_:
+        if by_metrics or with_people:
+            head = Statement.of(person(ours[0]), " leads by the metrics and with people, but first place is open.")
+        elif claim.alike:
             head = Statement.of("Metrics and people both put ", person(ours[0]), f" first; {ALIKE}.")
-        elif open_:
-            head = Statement.of("Metrics and people both put ", person(ours[0]), f" first{open_}.")
         else:
             head = Statement.of("Metrics and people agree: ", person(ours[0]), " is first.")
     else:
         tied = f"with people these two are tied{', corrected for all pairs' if claim.corrected else ''}"
         rest = "nobody was asked about these two" if not claim.met else ALIKE if claim.alike else tied
-        head = Statement.of("The metrics put ", name(ours[0]), " first, people ", person(theirs[0]), f"; {rest}.")
-    return head + _apart(claim)
+        head = Statement.of(name(ours[0]), " leads by the metrics, ", person(theirs[0]), f" with people; {rest}.")
+        return head + by_metrics + _apart(claim)
+    return head + by_metrics + with_people + _apart(claim)
 
 
 def name_of(one: Named) -> str:

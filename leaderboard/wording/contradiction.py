@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from leaderboard.records.front import Contradiction, Front, Split, Turned
+from leaderboard.records.front import Contradiction, FirstByMeans, Front, Parted, Split, Turned
 from leaderboard.wording.figures import interval, number, share
-from leaderboard.wording.nouns import answer, on_scale, people, plural
+from leaderboard.wording.nouns import answer, counted, on_scale, people, plural
 from leaderboard.wording.ranks import ordinal, place
 from leaderboard.wording.statement import Statement, name, person
 
 
 def first(front: Front) -> Statement:
-    """The first entry of a board with its value; of several that share first place, one by name."""
+    """The first entry of a board with its value, and how many others may be first too; of several that share first place, one by name."""
     if front.level > 1:
-        return Statement.of(name(front.name), f" and {front.level - 1} {plural('other', front.level - 1)} share first place.")
-    return Statement.of(name(front.name), f" is first, {front.metric} {front.value}.")
+        return Statement.of(name(front.name), f" and {counted(front.level - 1, 'other')} share first place.")
+    rest = f"; {counted(front.open, 'other')} may be first too" if front.open else ""
+    return Statement.of(name(front.name), f" is first, {front.metric} {front.value}{rest}.")
 
 
 def order(found: Contradiction) -> Statement:
-    """The order in which metrics, or one of them, put the two."""
+    """The order in which metrics, or one of them, put the two; it says so where that of all metrics is not settled."""
     (ahead, _), (preferred, _) = found.pair
     if isinstance(found, Turned):
         return Statement.of(f"{found.metric} puts ", name(ahead), f" before {preferred}.")
-    return Statement.of("The metrics put ", name(ahead), " first.")
+    rest = f", but {preferred} may be first too" if isinstance(found, Parted) and found.open else ""
+    return Statement.of("The metrics put ", name(ahead), f" first{rest}.")
 
 
 def preferred(found: Contradiction) -> Statement:
@@ -38,6 +40,14 @@ def statement(found: Contradiction) -> Statement:
     ends = f" {interval(low, high, digits)}".rstrip()
     theirs = Statement.of("People prefer ", person(found.pair[1][0]), f": they {of}{ends}.")
     return order(found) + theirs
+
+
+def by_means(found: FirstByMeans) -> Statement:
+    """The first entry by the metrics, and that by people's published means."""
+    rank = f", which the metrics rank {ordinal(found.rank)}" if found.rank is not None else ""
+    ours, theirs = name(found.metrics[0]), person(found.people[0])
+    unsure = "Means alone do not say how certain this is."
+    return Statement.of("The metrics put ", ours, " first. People's published means put ", theirs, f" first{rank}. {unsure}")
 
 
 def figures(found: Contradiction) -> list[tuple[str, str]]:

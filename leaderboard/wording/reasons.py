@@ -46,7 +46,7 @@ SENTENCES = {
     Key.ALL_SCREENED: "No score counts: the rule of screening leaves everybody out.",
     Key.NO_COMPARISONS: "Nobody scored two entries on one {item}, so no comparisons follow from the scores.",
     Key.ONLY_MEANS: "Only the means were published, and a pair needs single scores.",
-    Key.RATERS_AT_CHANCE: "Two raters agree no more than by chance here, so there is no other rater to compare it with.",
+    Key.RATERS_AT_CHANCE: "Two raters agree in no more than half of the comparisons here, so there is no other rater to compare it with.",
     Key.ONE_RATER_HOLDS_MOST: "One rater would hold more than half of the weight.",
     Key.GATE_NOT_PASSED: "It was not shown to agree with the others about as often as at least half of the raters do.",
     Key.OUT_OF_RANGE: "Together they come to a share below 0 or above 1, which says nothing; people's own figure stands.",

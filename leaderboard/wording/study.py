@@ -30,7 +30,7 @@ VERBS = {  # of metrics in one state
     Standing.HUMAN_LEVEL: "at human level",
     Standing.UNCLEAR: "better than chance; whether at human level is not known",
     Standing.BELOW_HUMAN_LEVEL: "better than chance and below human level",
-    Standing.AT_CHANCE: "at chance",
+    Standing.AT_CHANCE: "not shown to differ from chance",
     Standing.WORSE_THAN_CHANCE: "worse than chance",
 }
 

@@ -28,6 +28,7 @@ def overview(request: HttpRequest, challenge: str) -> HttpResponse:
     context = place.context("overview") | {
         "steps": steps(place.viewer, place.main_phase),
         "takes_entries": not place.phases or any(not phase.is_imported for phase in place.phases),
+        "zone": place.main_phase.time_zone if place.main_phase else "UTC",
         "announcements": place.challenge.announcements.filter(published_at__lte=place.now),
         "organizers": place.challenge.organizers.order_by("date_joined", "id"),
         "n_teams": place.challenge.teams.joined().count(),

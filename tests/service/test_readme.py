@@ -15,8 +15,8 @@ from evaluation.__main__ import main as evaluate
 from leaderboard.demo import interiors, rooflines, solids
 from leaderboard.demo.story import PASSWORD, PEOPLE
 from leaderboard.demo.studies import STUDY
+from leaderboard.exports.starter_kit import write_kit
 from leaderboard.models import Study
-from leaderboard.starter_kit import write_kit
 from leaderboard.stats.__main__ import main as analyse_votes
 from leaderboard.wording.reasons import sentence
 from submissions.client import command as participants_client

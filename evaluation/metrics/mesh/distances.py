@@ -304,8 +304,8 @@ SPECS = (
                 "float",
                 low=0.0,
                 positive=True,
-                doc="A point this near to the other surface, or nearer, counts; a fraction of the reference's longest side, "
-                "or metres with normalize=none. The OSIM paper prints 0.05 and names no frame.",
+                doc="A point counts if it is at most this far from the other surface: a fraction of the reference's longest side, or "
+                "metres with normalize=none. The OSIM paper prints 0.05 and no unit.",
                 source=Source.PAPER,
             ),
             *parameters.SURFACE,
@@ -321,8 +321,8 @@ SPECS = (
         key="uhd",
         title="Unidirectional Hausdorff distance",
         doc=(
-            "How far the prediction's surface misses the worst point of the reference. Samples and vertices are measured to the "
-            "triangles themselves, and points between them if they may be further by more than a hundredth."
+            "Largest distance from a point of the reference to the prediction's surface. It is measured from samples and vertices to the "
+            "triangles, and from points between them if those may be further away by more than 1 %."
         ),
         origin=parameters.LOCASE,
         function=uhd,
@@ -347,7 +347,7 @@ SPECS = (
         unit="",
         params=(parameters.SAMPLES, parameters.ALIGN, parameters.SEED),
         worst="1",
-        doc="How far the surfaces face the same way: one minus the absolute cosine between the normals of a point and of the nearest "
+        doc="How differently the surfaces are oriented: one minus the absolute cosine between the normals of a point and of the nearest "
         "point of the other surface, averaged over both directions. Faces turned inside out cost nothing.",
         origin=parameters.LOCASE,
         function=normal_difference,

@@ -95,9 +95,9 @@ SPECS = (
             PRECISION,
         ),
         worst="2",
-        doc="Distance of the looks of two meshes: pictures of their normals from 12 places around the reference, compared in the features "
-        "of EfficientNet-Lite0, a network trained on ImageNet, wherever either mesh is seen. Both are drawn in the reference's frame. "
-        "Faces are seen from both sides, so it does not see flipped faces.",
+        doc="Distance of how two meshes look. Pictures of their normals, rendered from 12 viewpoints around the reference, are compared "
+        "in the features of EfficientNet-Lite0, a network trained on ImageNet, wherever either mesh is visible. Both are rendered in the "
+        "reference's frame. Faces are rendered from both sides, so flipped faces make no difference.",
         origin=Origin((papers.EFFICIENTNET,), "our own definition on the paper’s network"),
         function=mesh_looks,
         weights="lite0",

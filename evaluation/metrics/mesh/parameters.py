@@ -24,7 +24,8 @@ ALIGN = Param(
     "none",
     "choice",
     choices=("none", "similarity_icp"),
-    doc="similarity_icp first lays the prediction onto the reference by a rotation, a scale and a shift, reported as parts.",
+    doc="similarity_icp first aligns the prediction with the reference by a rotation, a scale and a translation, which are reported as "
+    "parts.",
     source=Source.OURS,
 )
 SEED = Param("seed0", 0, "int", low=0, high=2**31 - 1, doc="Seed of the surface samples; the same for both sides.", source=Source.OURS)

@@ -206,7 +206,8 @@ def _spec(
                 "int",
                 low=100,
                 high=20_000,
-                doc="A mesh of more vertices is first brought down to 5/6 of this number, and flagged; time grows with its third power.",
+                doc="A mesh with more vertices is first simplified to 5/6 of this number, and flagged. Time grows with the cube of the "
+                "number of vertices.",
                 source=Source.OURS,
             ),
             parameters.ALIGN,
@@ -229,8 +230,8 @@ SPECS = (
         "saucd",
         "SAUCD",
         saucd,
-        "Area between the spectra of the two meshes: the weight of their coordinates on the eigenvectors of the cotangent "
-        "Laplacian. Position, rotation and scale of the whole do not count, and detail counts as much as shape.",
+        "Area between the spectra of the two meshes: the weight of their coordinates on the eigenvectors of the cotangent Laplacian. The "
+        "position, rotation and scale of the whole mesh do not count. Fine detail counts as much as overall shape.",
         "area between the curves of |(Uᵀ V)_i| over λ_i, L = U Λ Uᵀ, each brought to an area of 1; where λ coincide, the root mean square",
         warning="It puts degrees of one damage into the wrong order: noise, smoothing and decimation. In the sanity tests more noise did "
         "not raise it step by step on 11 of 16 procedural meshes, and more smoothing on 8 of 16. The published code does the same.",

@@ -127,19 +127,20 @@ SPECS = (
                 "int",
                 low=8,
                 high=512,
-                doc="Cells along the longest side of the box around both meshes. The cost table of the LoCaSE paper has 256 too.",
+                doc="Cells along the longest side of the box around both meshes. The LoCaSE paper's table of costs also uses 256.",
                 source=Source.PAPER,
             ),
             parameters.ALIGN,
         ),
         worst="0",
         doc=(
-            "Intersection over union of the two volumes. It is exact for two watertight meshes, unless one of them cuts itself: then "
-            "random rays through the cells of a grid are followed. Shells within a shell add nothing; one that is turned inwards is a "
-            "hollow. A mesh that is not watertight is filled where its generalised winding number is at least a half, and flagged; one "
-            "whose faces point inwards then encloses nothing. Then random places, two in each block of cells, represent all. The "
-            "standard error of the value is a part of it, 0 for an exact value. The flag thin says that the surface of a mesh, as "
-            "thick as a cell, would be more than 2 % of its volume. A reference that encloses nothing gives no value."
+            "Intersection over union of the two volumes. It is exact for two watertight meshes without self-intersections. With "
+            "self-intersections it is estimated by random rays through the cells of a grid. A shell inside another shell adds no volume; "
+            "a shell whose faces point inwards is a cavity. A mesh that is not watertight is filled where its generalised winding number "
+            "is at least a half, and flagged; if its faces point inwards, it encloses nothing. Its volume is estimated at random points, "
+            "two in each block of cells. The standard error of the value is a part of it, 0 for an exact value. The flag thin is set if "
+            "the surface of a mesh, taken one cell thick, would be more than 2 % of its volume. A reference that encloses nothing gives "
+            "no value."
         ),
         origin=parameters.LOCASE,
         function=volume_iou,

@@ -75,17 +75,19 @@ SPECS = (
         bounds=(-1.0, 1.0),
         unit="",
         params=(
-            published(NETWORK, "OpenAI's weights, and the vocabulary they read texts with. No paper says which network.", Source.OURS),
+            published(
+                NETWORK, "OpenAI's weights, and the vocabulary they read texts with. The papers do not name the network.", Source.OURS
+            ),
             PRECISION,
         ),
         worst="0",
-        doc="How well the views of a generated object fit its prompt to CLIP ViT-B/32: the cosine of the embeddings of view and text, the "
-        "mean over the object's views. No reference image is needed, but the reference must hold prompts; an object without one has no "
-        "value. Of a text CLIP reads 77 pieces of words at most, start and end included. Views that fit well reach about 0.3, so compare "
-        "entries with each other, and at the same views only.",
+        doc="How well the views of a generated object fit its prompt: the cosine of the CLIP ViT-B/32 embeddings of view and text, "
+        "averaged over the object's views. No reference image is needed, but the reference must hold prompts; an object without one has "
+        "no value. CLIP reads at most 77 tokens of a text, start and end included. Views that fit well reach only about 0.3, so compare "
+        "entries with each other, and only at the same views.",
         origin=Origin(
             (papers.CLIP, papers.GPTEVAL3D),
-            "the network of the first; text against views as the baseline of the second, which takes 30 views around the object",
+            "text compared with views, as in the baseline of GPTEval3D, which takes 30 views around the object",
         ),
         function=clip_sim_text,
         ahead=ahead,

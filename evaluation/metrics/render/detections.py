@@ -75,7 +75,7 @@ LOOKING = (
         "choice",
         choices=PUBLISHED,
         network="yolox",
-        doc="The detector. yolox-x is the paper's; the published ones are fetched and know the 80 classes of COCO.",
+        doc="The detector. yolox-x is the paper's. The published detectors are downloaded and know the 80 classes of COCO.",
         source=Source.PAPER,
     ),
     Param(
@@ -84,7 +84,7 @@ LOOKING = (
         "float",
         low=0.0,
         high=1.0,
-        doc="An object counts if the detector's score (object times class) is at least this.",
+        doc="An object counts if the detector's score (objectness times class probability) is at least this.",
         source=Source.PAPER,
     ),
     Param(
@@ -101,8 +101,8 @@ LOOKING = (
         "class_agnostic",
         False,
         "bool",
-        doc="Boxes of different classes rule each other out too. The OSIM paper does not say; YOLOX's evaluation keeps classes apart, its "
-        "demonstration does not.",
+        doc="Suppress overlapping boxes of different classes too. The OSIM paper does not say; YOLOX's evaluation code does not, its "
+        "demonstration does.",
         source=Source.OURS,
     ),
 )

@@ -125,7 +125,7 @@ SPECS = (
         worst="null",
         doc=(
             "Fréchet distance between all renders and all reference views together, in features of Inception-v3. It has no value if a "
-            "render is missing. With fewer than 2,048 views it is biased upwards: compare it at equal numbers of views only."
+            "render is missing. With fewer than 2,048 views it is biased upwards: compare it only between equal numbers of views."
         ),
         origin=Origin((papers.FID,)),
         function=fid,

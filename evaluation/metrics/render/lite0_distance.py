@@ -67,9 +67,9 @@ SPECS = (
         unit="",
         params=(WEIGHTS, PRECISION),
         worst="1",
-        doc="Distance of render and reference in the features of EfficientNet-Lite0, a network trained on ImageNet: the mean over three of "
-        "its layers of one less the cosine at each place. Nothing is learnt from the scene. Images with a side under 96 px have no value. "
-        "For ranking, values above 1 count as 1.",
+        doc="Distance of render and reference in the features of EfficientNet-Lite0, a network trained on ImageNet: one minus the cosine "
+        "at each position, averaged over three of its layers. It does not depend on other images of the scene. Images with a side under "
+        "96 px have no value. For ranking, values above 1 count as 1.",
         origin=Origin((papers.EFFICIENTNET,), "our own definition on the paper’s network"),
         function=lite0_distance,
         weights="lite0",

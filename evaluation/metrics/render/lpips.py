@@ -159,14 +159,14 @@ def _published(key: str, backbone: str) -> tuple[MetricSpec, ...]:
         key=key,
         title=f"LPIPS ({backbone})",
         params=(published(key, "The published weights of the network and of its channels.", Source.CODE), PRECISION),
-        doc=f"Distance of the two images in the features of {backbone}, weighted as trained on people's judgements (v0.1). "
-        "Images with a side under 64 px have no value.",
+        doc=f"Distance of the two images in the features of {backbone}, with weights trained on human judgements (v0.1). Images with a "
+        "side under 64 px have no value.",
         weights=key,
         tolerance=OF_NETWORKS,
         function=partial(lpips, network=key),
         ahead=partial(ahead, network=key),
     )
-    in_mask = masked(spec, partial(lpips_mask, network=key), "as a map over the image, of which the places within the mask count")
+    in_mask = masked(spec, partial(lpips_mask, network=key), "as a map over the image, averaged within the mask")
     return spec, in_mask, variants.boxed(spec, partial(lpips_bbox, network=key), " Sides under 64 px are brought to 64 px.")
 
 

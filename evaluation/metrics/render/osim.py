@@ -330,7 +330,8 @@ OSIM = MetricSpec(
             "dark5",
             "choice",
             choices=("dark3", "dark4", "dark5", "p3", "p4", "p5"),
-            doc="The level of the detector whose features are compared: dark of its backbone, p of its pyramid; strides 8, 16, 32.",
+            doc="The layer of the detector whose features are compared: dark3 to dark5 are of its backbone, p3 to p5 of its feature "
+            "pyramid (strides 8, 16 and 32).",
             source=Source.PAPER,
         ),
         Param(
@@ -345,7 +346,7 @@ OSIM = MetricSpec(
             "gabor_compat",
             False,
             "bool",
-            doc="The saliency's orientation filters with the sign slip of the Python port in common use.",
+            doc="Use the orientation filters of the saliency map with the sign error of the common Python port.",
             source=Source.OURS,
         ),
         Param(
@@ -353,15 +354,15 @@ OSIM = MetricSpec(
             "below_scene",
             "choice",
             choices=("below_scene",),
-            doc="Which objects are marked as hard to recognise: those less alike than the scene as a whole.",
+            doc="Which objects are marked as hard to recognise: those with a lower similarity than the whole scene.",
             source=Source.PAPER,
         ),
         PRECISION,
     ),
     worst="0",
-    doc="Are the objects of a scene still there? A detector finds objects in the reference views; its features of render and reference are "
-    "compared within each object's box, and classes are weighed by how much their objects catch the eye. A missing view counts 0 for its "
-    "objects; a scene whose reference views show no object has no value.",
+    doc="Are the objects of a scene still there? A detector finds objects in the reference views; its features of render and reference "
+    "are compared within each object's box, and classes are weighted by the visual saliency of their objects. A missing view counts 0 for "
+    "its objects; a scene whose reference views show no object has no value.",
     origin=Origin((papers.OSIM,)),
     function=osim,
     ahead=ahead,

@@ -91,10 +91,10 @@ _SSIM = MetricSpec(
     unit="",
     params=(),
     worst="0",
-    doc="Structural similarity under a Gaussian window of 11 × 11 px, the mean over channels and over all places where the window fits. "
-    "Images with a side under 11 px have no value. It equals scikit-image's value with the same window (gaussian_weights, sigma=1.5, "
-    "use_sample_covariance=False, data_range=1.0) up to rounding, 3·10⁻¹³; torchmetrics 1.9 pads the image and counts the padded border "
-    "too, so its value differs, by up to 0.007 where we have compared them.",
+    doc="Structural similarity under a Gaussian window of 11 × 11 px, the mean over channels and over all positions where the window fits "
+    "into the image. Images with a side under 11 px have no value. It equals scikit-image's value with the same window (gaussian_weights, "
+    "sigma=1.5, use_sample_covariance=False, data_range=1.0) up to rounding, 3·10⁻¹³; torchmetrics 1.9 pads the image and counts the "
+    "padded border too, so its value differs, by up to 0.007 where we have compared them.",
     origin=Origin((papers.SSIM,)),
     function=ssim,
     formula="(2μxμy + C₁)(2σxy + C₂) / ((μx² + μy² + C₁)(σx² + σy² + C₂)), C₁ = 0.01², C₂ = 0.03², σ = 1.5 px",

@@ -84,9 +84,9 @@ def boxed(spec: MetricSpec, function: Callable[..., MetricResult], crops: str = 
         spec,
         key=f"{spec.key}@bbox",
         title=f"{spec.title} in boxes",
-        doc=f"{spec.title} of each object that a detector finds in the references of a scene, or that its organizer marked: both images "
+        doc=f"{spec.title} of each object that a detector finds in the references of a scene, or that the organizers marked: both images "
         f"are cut to the object's box, and the mean is over all objects.{crops} A scene without objects has no value.{note}",
-        origin=Origin((papers.OSIM,), "its comparison in the boxes of objects"),
+        origin=Origin((papers.OSIM,), "the paper's comparison within the boxes of objects"),
         function=function,
         ahead=None,
         params=(*(param for param in spec.params if param != PRECISION), replace(LOOKING[0], name="detector"), *LOOKING[1:], PRECISION),

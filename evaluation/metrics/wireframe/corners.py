@@ -59,7 +59,8 @@ def corner_offset(pair: Pair, **params: Any) -> MetricResult:
 _PARAMS = (
     parameters.tau(
         "tau",
-        "A pair of corners this far apart or nearer is a hit. 0.5 m is the HoHo scorer's; the paper on human preferences prints none.",
+        "Two matched corners are a hit if they are at most this far apart. 0.5 m is the default of the HoHo scorer; the paper on human "
+        "preferences gives no value.",
         Source.CODE,
     ),
     parameters.MATCHING,
@@ -94,7 +95,7 @@ SPECS = (
         title="Corner F1",
         params=_PARAMS,
         doc="Harmonic mean of corner precision and corner recall.",
-        origin=Origin((papers.WIREFRAMES,), f"which recommends it; defined by the {parameters.HOHO.note}"),
+        origin=Origin((papers.WIREFRAMES,), f"recommended by this paper, defined by the {parameters.HOHO.note}"),
         function=corner_f1,
         micro=Micro("corner_f1_micro", "tp", ("n_pred", "n_gt"), factor=2.0),
         formula=f"2 TP / (|P| + |G|), {_HITS}",

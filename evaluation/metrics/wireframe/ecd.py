@@ -163,8 +163,8 @@ def _params(default: int, most: int = 1_000_000) -> tuple[Param, ...]:
             "stratified",
             "choice",
             choices=("stratified", "random"),
-            doc="Points at equal steps along all edges, or uniform random ones with a fixed seed. The paper does not say; by its table 2 "
-            "it took other points of each wireframe.",
+            doc="Points at equal steps along all edges, or uniform random ones with a fixed seed. The paper does not say which; its table "
+            "2 shows that it sampled both wireframes differently.",
             source=Source.OURS,
         ),
         parameters.SEED,
@@ -199,8 +199,8 @@ SPECS = (
         title="Edge earth mover distance",
         params=_params(1024, most=4096),
         worst="gt_diagonal",
-        doc="Mean distance between points on the edges of the two wireframes, matched one to one so that it is least. "
-        "It asks for the right amount of edge everywhere, which chamfer distance does not.",
+        doc="Mean distance between points on the edges of the two wireframes, matched one to one with the least total distance. Unlike "
+        "the chamfer distance, it requires the right amount of edge everywhere.",
         origin=parameters.WIREFRAME,
         function=ecd_emd,
         formula="min_σ (1/n) Σ_k ‖a_k − b_σ(k)‖ over permutations σ",

@@ -100,7 +100,7 @@ def _point_segment(points: np.ndarray, lines: np.ndarray) -> np.ndarray:
 _PARAMS = (
     parameters.tau(
         "tau_edge",
-        "A pair of edges whose Hausdorff distance is this or less is a hit. Building3D has 0.1 in a frame of its own.",
+        "Two matched edges are a hit if their Hausdorff distance is at most this. Building3D uses 0.1 in its own coordinate frame.",
         Source.OURS,
     ),
     Param(
@@ -144,7 +144,9 @@ SPECS = (
         title="Edge F1",
         params=_PARAMS,
         doc="Harmonic mean of edge precision and edge recall.",
-        origin=Origin((papers.BUILDING3D, papers.WIREFRAMES), "defined by the first, recommended by the second"),
+        origin=Origin(
+            (papers.BUILDING3D, papers.WIREFRAMES), "defined by the Building3D paper, recommended by the paper on human preferences"
+        ),
         function=edge_f1,
         micro=Micro("edge_f1_micro", "tp", ("n_pred", "n_gt"), factor=2.0),
         formula=f"2 TP / (|P| + |G|), {_HITS}",

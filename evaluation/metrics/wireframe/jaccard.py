@@ -281,7 +281,7 @@ SPECS = (
         params=(
             parameters.tau(
                 "radius",
-                "Radius of the tubes around the edges. The paper has a fixed radius and prints none; 0.5 m is that of HSS.",
+                "Radius of the tubes around the edges. The paper uses a fixed radius and does not print it; 0.5 m is the radius of HSS.",
                 Source.OURS,
             ),
             Param(

@@ -12,7 +12,7 @@ HOHO = Origin(note="HoHo / S23DR 2025 official scorer, hoho2025 0.2.2")
 S23DR_2024 = Origin(note="S23DR 2024 official scorer")
 WIREFRAME = Origin((papers.WIREFRAMES,))
 BUILDING3D = Origin((papers.BUILDING3D,))
-WIRE_PARSING = Origin((papers.LCNN, papers.PC2WF), "of the first in images, carried over to 3D by the second")
+WIRE_PARSING = Origin((papers.LCNN, papers.PC2WF), "defined in images by L-CNN, extended to 3D by PC2WF")
 
 
 def tau(name: str, doc: str, source: Source, default: float = 0.5) -> Param:

@@ -81,8 +81,8 @@ SPECS = (
         params=(
             parameters.tau(
                 "delta_1",
-                "The first of three distances: squared distances of a hit's ends sum to less than twice its square. The "
-                "papers have 5, 10 and 15 in an image of 128 × 128, and 0.03, 0.05 and 0.07 in a frame of their own.",
+                "The first of three distances d. An edge is a hit if the squared distances of its two ends sum to less than 2 d². The "
+                "papers use 5, 10 and 15 pixels in an image of 128 × 128, and 0.03, 0.05 and 0.07 in their own coordinate frame.",
                 Source.OURS,
                 0.25,
             ),
@@ -90,9 +90,8 @@ SPECS = (
             parameters.tau("delta_3", "The third of the three distances.", Source.OURS, 1.0),
             parameters.MERGE,
         ),
-        doc="Average precision of the predicted edges in the order of their confidence, averaged over three distances. "
-        "It needs the edges' confidences (edge_score); an entry that gives none gets 0, the worst value, "
-        "and its items are marked as ones it does not apply to.",
+        doc="Average precision of the predicted edges in the order of their confidence, averaged over three distances. It needs the "
+        "edges' confidences (edge_score); an entry without them gets 0, the worst value, and its items are marked as not applicable.",
         origin=parameters.WIRE_PARSING,
         function=sap3d,
         formula="⅓ Σ_δ Σ_k (R_k − R_{k−1}) max_{j≥k} P_j; TP: min_g (‖a − u‖² + ‖b − v‖²) < 2δ², each g once",

@@ -105,8 +105,8 @@ def _spec(p: int, function: Callable[..., MetricResult], formula: str) -> Metric
                 "quantile",
                 "choice",
                 choices=("quantile", "pad"),
-                doc="Spectra of different size: compare quantiles, as distances of distributions do, or give the shorter one zeros at its "
-                "low end.",
+                doc="How spectra of different size are compared: by quantiles, as distributions are, or with zeros added at the low end "
+                "of the shorter one.",
                 source=Source.PAPER,
             ),
             Param(
@@ -114,15 +114,15 @@ def _spec(p: int, function: Callable[..., MetricResult], formula: str) -> Metric
                 "off",
                 "choice",
                 choices=("off", "diam"),
-                doc="Divide by the reference's diameter, which leaves no unit.",
+                doc="Divide by the reference's diameter; the value then has no unit.",
                 source=Source.OURS,
             ),
             parameters.ISOLATED,
             parameters.MERGE,
         ),
         worst="empty_prediction",
-        doc=f"Wasserstein-{p} distance between the eigenvalues of the two graphs' Laplacians, edges weighted by their length. "
-        "It sees how edges hang together and how long they are, not where they are. Large buildings weigh more in a mean over items.",
+        doc=f"Wasserstein-{p} distance between the eigenvalues of the two graphs' Laplacians, edges weighted by their length. It measures "
+        "how edges are connected and how long they are, not where they are. Large buildings weigh more in a mean over items.",
         origin=parameters.WIREFRAME,
         function=function,
         effort=Effort(10.0, 3_000, power=3.0),  # both spectra, where all vertices hang together; parts that do not are solved alone

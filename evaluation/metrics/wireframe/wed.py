@@ -247,7 +247,7 @@ _LARGEST = 1e6
 
 
 def _vertex_cost(name: str, default: float, act: str, source: Source) -> Param:
-    doc = f"Cost of {act}: below 0 that many times the reference's diameter, else metres."
+    doc = f"Cost of {act}, in metres; a negative number is a multiple of the reference's diameter."
     return Param(name, default, "float", low=-_LARGEST, high=_LARGEST, doc=doc, source=source)
 
 
@@ -257,7 +257,7 @@ def _costs(source: Source) -> tuple[Param, Param, tuple[Param, ...]]:
     rest = (
         Param("ce", 1.0, "float", low=0.0, high=_LARGEST, doc="Cost of inserting or deleting a metre of edge, in metres.", source=source),
         Param("normalized", True, "bool", doc="Divide by the reference's total length; else the value is in metres.", source=source),
-        Param("clip_to_empty", False, "bool", doc="Never more than the empty prediction costs.", source=Source.OURS),
+        Param("clip_to_empty", False, "bool", doc="Limit the cost to that of an empty prediction.", source=Source.OURS),
         parameters.ISOLATED,
         parameters.MERGE,
     )
@@ -283,7 +283,8 @@ SPECS = (
                 "compat_index",
                 False,
                 "bool",
-                doc="Repeat an error of the official code: with more vertices than the reference, deleted edges have wrong lengths.",
+                doc="Repeat an error of the official code: if the prediction has more vertices than the reference, deleted edges get "
+                "wrong lengths.",
                 source=Source.OURS,
             ),
         ),
@@ -301,8 +302,8 @@ SPECS = (
         unit="",
         params=(_INSERT, _DELETE, *_REST),
         worst="empty_prediction",
-        doc=f"{_TURNING}. "
-        "Vertices that are each other's nearest are moved onto one another, all others deleted or inserted, and then edges.",
+        doc=f"{_TURNING}. Vertices that are each other's nearest are moved onto each other. All other vertices, and then edges, are "
+        "deleted or inserted.",
         origin=parameters.WIREFRAME,
         function=wed_mnn,
         formula=f"{_COST}, p ↔ g iff each is the other's nearest",
@@ -313,7 +314,7 @@ SPECS = (
         unit="",
         params=(
             _INSERT,
-            _vertex_cost("merge_cost", 0.0, "each predicted vertex moved onto a vertex that another took first", Source.OURS),
+            _vertex_cost("merge_cost", 0.0, "moving a predicted vertex to a reference vertex that already has one", Source.OURS),
             *_REST,
         ),
         worst="empty_prediction",
@@ -340,15 +341,15 @@ SPECS = (
         params=(
             parameters.tau(
                 "tau_edge",
-                "A pair of edges whose Hausdorff distance is this or less is kept. Building3D has 0.1 in a frame of its own.",
+                "Two matched edges are kept if their Hausdorff distance is at most this. Building3D uses 0.1 in its own coordinate frame.",
                 Source.OURS,
             ),
             parameters.MERGE,
         ),
         worst="1",
-        doc="Length of the edges to delete and to insert, and the way that the corners of kept edges have to go, "
-        "relative to the reference's length. "
-        "Edges are matched as for edge F1. Unlike the published evaluator it compares the prediction, not the labels, with the reference.",
+        doc="Length of the edges to delete and to insert, plus the distance that corners of kept edges have to move, relative to the "
+        "reference's length. Edges are matched as for edge F1. Unlike the published evaluator it compares the prediction, not the labels, "
+        "with the reference.",
         origin=parameters.BUILDING3D,
         function=wed_ap,
         formula="(Σ_{p∈M_P} min_{g∈M_G} ‖p − g‖ + len_del + len_ins) / L",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard import wheel
+from leaderboard.exports import wheel
 
 
 class Command(BaseCommand):

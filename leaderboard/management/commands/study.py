@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import dataclasses
 import re
@@ -81,7 +80,6 @@ class Command(BaseCommand):
             "--opinions", action="store_true", help="the file holds one rater's score a line, on --scale, not votes on pairs"
         )
         import_.add_argument("--simulated", action="store_true", help="the raters are invented; the study is marked as simulated")
-        import_.add_argument("--made-up", action="store_true", help=argparse.SUPPRESS)
         import_.add_argument("--public", action="store_true", help="show it to all who may see the board")
         import_.add_argument(
             "--other-programs", action="store_true", help="metric programs of other challenges may run on its hidden reference"
@@ -120,8 +118,6 @@ class Command(BaseCommand):
         (self._import if act == "import" else self._export)(phase, options)
 
     def _import(self, phase: Phase, options: dict) -> None:
-        if options["made_up"]:
-            raise CommandError("--made-up is called --simulated now.")
         for option, form in (("column", "COLUMN=NAME"), ("value", "SIDE=TEXT")):
             if bad := [text for text in options[option] if not all(text.partition("="))]:
                 raise CommandError(f"--{option} {bad[0]!r} is not of the form {form}.")

@@ -13,6 +13,7 @@ from evaluation.models import EvaluationBatch, PhaseMetric, Score
 from leaderboard.boards import snapshots
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.parse import parse
+from leaderboard.exports.tables.file_formats import FILE_FORMATS
 from leaderboard.models import Snapshot
 from leaderboard.tasks import build_due_boards
 from leaderboard.templatetags.plumbline import digits
@@ -33,7 +34,7 @@ def snapshot_addresses(phase: Phase, digest: str) -> list[str]:
     api = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{digest}/rows"
     return [
         reverse("snapshot", args=place),
-        *(reverse("snapshot_export", args=[*place, kind]) for kind in ("csv", "json", "tex", "md")),
+        *(reverse("snapshot_export", args=[*place, kind]) for kind in FILE_FORMATS),
         api,
     ]
 

@@ -17,8 +17,8 @@ from django.urls import reverse
 
 from leaderboard import package, wheel
 from leaderboard.boards import snapshots
+from leaderboard.exports.starter_kit import write_kit
 from leaderboard.models import Study
-from leaderboard.starter_kit import write_kit
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.wording.reasons import sentence
 from submissions.client.transfer import ServerError

@@ -112,8 +112,10 @@ def test_announcements_of_later_are_not_shown_yet(client, challenge):
 
 def test_times_are_in_the_phases_zone(client, challenge):
     PhaseFactory(challenge=challenge, time_zone="Asia/Tokyo", opens_at=datetime(2026, 1, 1, 15, 30, tzinfo=UTC))
+    challenge.announcements.create(title="Open", published_at=datetime(2026, 1, 3, 9, 0, tzinfo=UTC))
     page = read(client, "challenge", challenge.slug)
     assert 'datetime="2026-01-01T15:30:00Z"' in page and "2 January 2026, 00:30 JST" in page
+    assert "3 January 2026, 18:00 JST" in page and " UTC" not in page.split('id="news"')[1].split("</section>")[0]
 
 
 def test_a_challenge_of_imported_figures_alone_asks_nobody_to_take_part(client, challenge):

@@ -88,8 +88,8 @@ SPECS = (
                 choices=("stage1",),
                 network="locase",
                 doc=(
-                    "The trained network. stage1 ships with the project and has seen no human score; weights trained on a study's "
-                    "scores are listed under their own name. The paper's weights are not published."
+                    "The trained network. stage1 ships with the project and was trained without human scores; weights trained on a "
+                    "study's scores are listed under their own name. The paper's weights are not published."
                 ),
                 source=Source.OURS,
             ),
@@ -97,10 +97,10 @@ SPECS = (
         ),
         worst="1",
         doc=(
-            "A network's estimate of how faithful a damaged mesh is to its reference, from 1 to 5. The shipped weights have seen no "
-            "human score. They were trained on simulated damage and pseudo-scores, so the value is a pseudo-score and has not been "
-            "shown to agree with people. Each mesh is seen in its own frame, so position, rotation and size do not count. It is seen "
-            "at some 512 points, so finer detail does not count either. Only the reference itself has 5."
+            "A network's estimate of how faithful a damaged mesh is to its reference, from 1 to 5. The shipped weights were trained "
+            "without human scores, on simulated damage and pseudo-scores, so the value is a pseudo-score and has not been shown to agree "
+            "with people. Each mesh is normalized by itself, so position, rotation and size do not count. It is sampled at about 512 "
+            "points, so finer detail does not count either. Only the reference itself gets 5."
         ),
         origin=Origin((papers.LOCASE,), "the architecture and the weights are our own"),
         function=locase,

@@ -101,9 +101,10 @@ SPECS = (
         unit="",
         params=(),
         worst="10",
-        doc="Distance of render and reference in features that are learnt from the reference images of the scene, where the same place "
-        "seen from a step aside counts about 1: the mean over cells of 16 × 16 px. It needs no weights. Images with a side under 96 px "
-        "have no value, and images are looked at with at most 960 pixels on their longer side. For ranking, larger values count as 10.",
+        doc="Distance of render and reference in features learnt from the reference images of the scene: the mean over cells of 16 × 16 "
+        "px. The scale is such that the same place seen from a slightly different viewpoint has a distance of about 1. It needs no "
+        "weights. Images with a side under 96 px have no value, and images are scaled to at most 960 pixels on their longer side. For "
+        "ranking, larger values count as 10.",
         origin=Origin((papers.PATCHES,), "our own definition; the dictionary of patches is the paper’s"),
         function=piece_distance,
         learnt=True,

@@ -223,15 +223,15 @@ _FEATURES = Param(
     LITE0,
     "choice",
     choices=(LITE0, "dictionary", "squeeze"),
-    doc="How a cell of 16 × 16 px is described. lite0: by EfficientNet-Lite0, trained on ImageNet, whose weights are a Python package that "
-    "the server has; the score is (mean √u)². dictionary: by small patterns that are learnt from the scene's own pictures, without any "
-    "weights. squeeze: by the three layers of SqueezeNet that PuzzleSim looks at, trained on ImageNet; its weights are fetched. Each is a "
+    doc="How a cell of 16 × 16 px is described. lite0: by EfficientNet-Lite0, trained on ImageNet, whose weights are a Python package "
+    "that the server has; the score is (mean √u)². dictionary: by small patterns learnt from the scene's own pictures, without weights. "
+    "squeeze: by the three layers of SqueezeNet that PuzzleSim uses, trained on ImageNet; its weights are downloaded. Each choice is a "
     "column of its own.",
     source=Source.OURS,
 )
 _ORIGIN = Origin(
     (papers.PUZZLESIM, papers.EFFICIENTNET, papers.PATCHES),
-    "our own definition, after the first, with the features of the second, or a dictionary of patches as in the third",
+    "our own definition, based on PuzzleSim, with features of EfficientNet-Lite0 or a dictionary of patches (Coates et al.)",
 )
 _BLIND = (
     "It cannot see a wrong pose: a view like another clean view of the scene scores as a clean one. It does not know what "
@@ -254,12 +254,12 @@ _PIECES = MetricSpec(
     unit="",
     params=(_FEATURES, PRECISION),
     worst="0",
-    doc="Whether the places of a render are as plausible as those of clean views of its scene, whatever the viewpoint: each cell is "
-    "matched to the clean views, judged by how far clean views are from each other there, and a piece that is used often counts once, so "
-    "that an empty picture wins nothing. It needs no aligned reference. Fewer than 4 clean views, or a side "
-    "under 96 px, have no value; of more than 100 views 100 are taken, and images are looked at with at most 960 pixels on their longer "
-    "side. A clean view scores about a half, not 1: compare entries view by view, and with the scores of the clean views that stand among "
-    "the parts. A view that copies a clean one counts 0, and one that scores above all clean views counts as the best of these.",
+    doc="Whether the parts of a render are as plausible as those of clean views of its scene, from any viewpoint. Each cell is matched to "
+    "the clean views, and its distance is judged by how far clean views are from each other there. A piece of a clean view that is "
+    "matched often counts once, so an empty picture gains nothing. It needs no aligned reference. There is no value with fewer than 4 "
+    "clean views or a side under 96 px. At most 100 clean views are used, and images are scaled to at most 960 pixels on their longer "
+    "side. A clean view scores about 0.5, not 1: compare entries view by view, and with the scores of the clean views that are given "
+    "among the parts. A view that copies a clean view gets 0. A view that scores above all clean views gets the score of the best of them.",
     origin=_ORIGIN,
     function=puzzlesim_pieces,
     needs=("clean views",),
@@ -278,8 +278,8 @@ SPECS = (
         _PIECES,
         key="puzzlesim_pieces@mask",
         title="PuzzleSim pieces inside the mask",
-        doc="The score of PuzzleSim pieces over the cells whose centre is inside the view's mask; how often a piece is used is counted "
-        "in the whole picture. A view without a mask, or with one that holds no cell's centre, has no value.",
+        doc="The score of PuzzleSim pieces over the cells whose centre is inside the view's mask. How often a piece is matched is counted "
+        "in the whole picture. A view has no value without a mask, or if its mask contains no cell's centre.",
         function=puzzlesim_pieces_mask,
         earlier=(Earlier(2, _as_measured_in_mask, CORRECTED),),
         needs=("clean views", "mask"),

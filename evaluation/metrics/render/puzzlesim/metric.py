@@ -179,9 +179,8 @@ _WEIGHTS = Param(
     choices=tuple(dict.fromkeys((_DEFAULT, *sorted(stored.PUBLISHED["backbone"])))),
     network="backbone",
     doc=(
-        "The backbone and its training data. squeezenet-imagenet is the paper's; alexnet-imagenet and vgg16-imagenet are the other two "
-        "of its code. They are fetched. With each of them the layers and their weights (0.67, 0.20, 0.13) are those of the authors' "
-        "code."
+        "The backbone and its training data. squeezenet-imagenet is the paper's; alexnet-imagenet and vgg16-imagenet are the other two in "
+        "its code. All three are downloaded. Layers and their weights (0.67, 0.20, 0.13) are those of the authors' code."
     ),
     source=Source.PAPER,
 )
@@ -204,9 +203,9 @@ SPECS = (
         params=(_WEIGHTS, PRECISION),
         worst="0",
         doc=(
-            "Whether each place of a render is found somewhere in the clean views of its scene, from any viewpoint: the mean of a map "
-            "that shows artifacts as low values. It needs no aligned reference. Of more than 100 clean views 100 are used, and images "
-            "are scaled to at most 960 pixels on their longer side."
+            "Whether each patch of a render resembles some patch of the scene's clean views, from any viewpoint: the mean of a map in "
+            "which artifacts have low values. It needs no aligned reference. At most 100 clean views are used, and images are scaled to "
+            "at most 960 pixels on their longer side."
         ),
         origin=_ORIGIN,
         function=puzzlesim,

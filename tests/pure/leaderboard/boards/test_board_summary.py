@@ -23,6 +23,14 @@ def test_the_first_and_who_follows():
     assert front(board_of([None, None])) is None
 
 
+def test_a_first_place_that_is_not_settled_says_how_many_may_have_it():
+    ranges = {"rank_low": [3, 1, None, 1, 3], "rank_high": [4, 2, None, 2, 4]}
+    found = front(board_of([0.2, 0.9, None, 0.5, 0.1], name=list("abcde"), overall=ranges))
+    assert found.open == 1 and [one.ranks for one in found.top] == [(1, 2), (1, 2), (3, 4)]
+    settled = front(board_of([0.2, 0.9, None, 0.5, 0.1], overall={"rank_low": [2, 1, None, 2, 4], "rank_high": [3, 1, None, 3, 4]}))
+    assert settled.open == 0 and front(board_of([0.2, 0.9])).open == 0
+
+
 def test_the_first_stands_with_the_interval_of_its_value():
     board = board_of([0.2, 0.9])
     sides = {"ci_low": [0.1, 0.872], "ci_high": [0.3, 0.928]}
@@ -120,3 +128,14 @@ def test_answers_are_counted_as_what_they_are():
 
 def test_equal_entries_share_first_place():
     assert [front(board_of(values)).level for values in ([0.9, 0.5], [0.9, 0.9, 0.5], [0.9, 0.9, 0.9])] == [1, 2, 3]
+
+
+def test_where_people_gave_means_alone_both_firsts_are_kept_without_a_test():
+    board = judged(board_of([0.9, 0.5, 0.3], name=list("abc")), [0.2, 0.9, 0.1], raters=None, kind="opinions", of="means")
+    found = front(board)
+    assert found.parted is None
+    assert (found.by_means.metrics, found.by_means.people, found.by_means.rank) == (("a", 1), ("b", 2), 2)
+    assert [line.kind for line in found.by_means.lines] == ["", "metrics", "people"]
+    assert found.without({3}).by_means is None and found.without(frozenset(), people=True).by_means is None
+    agreed = front(judged(board_of([0.9, 0.5, 0.3]), [0.9, 0.2, 0.1], raters=None, kind="opinions", of="means"))
+    assert agreed.by_means is None

@@ -175,6 +175,17 @@ class TestStrips:
         (strip, _) = strips(board_of([n / 5000 for n in range(5000)]), 0)
         assert strip.ticks.count("M") <= 201 and strip.n == 5000
 
+    def test_values_outside_the_scale_are_counted_at_its_end_and_have_no_tick(self):
+        """Six close values and one far below, which is the best of B, where lower is better."""
+        values = [0.80, 0.82, 0.84, 0.86, 0.88, 0.90, 0.05]
+        made = board_of(values, values)
+        cut = made.model_copy(update={"metrics": [one.model_copy(update={"scale": (0.79, 0.91)}) for one in made.metrics]})
+        a, b = strips(cut, 0)
+        assert (a.n_worse, a.n_better, b.n_worse, b.n_better) == (1, 0, 0, 1)
+        assert a.ticks.count("M") == b.ticks.count("M") == 5 and (a.dot, b.dot) == (0.0, 100.0)
+        own, _ = strips(cut, 6)
+        assert (own.n_worse, own.n_better, own.dot, own.ticks.count("M")) == (0, 0, 0.0, 6), "its own value is always on the scale"
+
     def test_what_has_no_value_has_no_strip(self):
         assert [one.slug for one in strips(board_of([None, 0.5], [0.1, 0.2]), 0)] == ["b"]
 

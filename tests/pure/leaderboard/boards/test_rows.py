@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.boards import exports
 from leaderboard.boards.people import with_people
 from leaderboard.boards.rows import BoardRows, Choice, bar, cell, meaning, position
+from leaderboard.exports.tables import csv_file
+from leaderboard.exports.tables.table import Agreement as ExportedAgreement
+from leaderboard.exports.tables.table import Caption
 from leaderboard.records.board import Board, ColumnAgreement
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.meaning import Difference
@@ -198,7 +200,7 @@ def test_of_two_entries_that_people_judged_no_difference_of_a_metric_says_what_p
 
 def test_the_exported_table_holds_all_rows_of_the_choice_with_full_numbers_and_flags():
     board = board_of([0.123456789, 0.9, None], baseline=[True, False, False], verified=[False, True, False], state=["", "", "hidden"])
-    table = BoardRows(board, Choice(), per_page=1).table(exports.Caption("C", "P", "s", "2026", "https://x.example"))
+    table = BoardRows(board, Choice(), per_page=1).table(Caption("C", "P", "s", "2026", "https://x.example"))
     assert [row.entry for row in table.rows] == ["method 1", "method 0", "method 2"]
     assert [row.flags for row in table.rows] == [("verified",), ("baseline",), ("hidden",)]
     assert table.rows[1].cells[0] == (0.123456789, None, None, 2, 4)
@@ -206,14 +208,14 @@ def test_the_exported_table_holds_all_rows_of_the_choice_with_full_numbers_and_f
 
 def test_the_exported_table_says_of_how_many_groups_or_answers_each_value_is():
     board = with_people(judged(board_of([0.9, None, 0.7]), [0.7, 0.3, None], n=[40, 30, 0]))
-    table = BoardRows(board, Choice()).table(exports.Caption("C", "P", "s", "2026", "https://x.example"))
+    table = BoardRows(board, Choice()).table(Caption("C", "P", "s", "2026", "https://x.example"))
     assert [column.slug for column in table.columns][:2] == ["people", "a"]
     assert {row.entry: [cell[4] for cell in row.cells[:2]] for row in table.rows} == {
         "method 0": [40, 4],
         "method 1": [30, None],
         "method 2": [None, 4],
     }
-    head, first, *_ = exports.to_csv(table).splitlines()
+    head, first, *_ = csv_file.write(table).splitlines()
     assert dict(zip(head.split(","), first.split(","), strict=True))["people_n"] == "40"
 
 
@@ -223,10 +225,10 @@ def test_the_exported_table_says_of_how_many_answers_a_figure_is_and_why_it_has_
     decided = replace(Agreement(value=0.7, low=None, high=None, n=40, raters=3, samples=8).because(few_raters(3)), why=few)
     column = ColumnAgreement(slug="a", decided=decided, rho=rho, tau=rho, r=rho)
     board = judged(board_of([0.9, 0.8]), [0.7, 0.3], metrics=[column], reason=few_raters(3))
-    table = BoardRows(board, Choice()).table(exports.Caption("C", "P", "s", "2026", "https://x.example"))
+    table = BoardRows(board, Choice()).table(Caption("C", "P", "s", "2026", "https://x.example"))
     assert table.columns[0].people.figures == {
-        "decided": exports.Agreement(0.7, None, None, 40, State.TOO_FEW, few),
-        "rho": exports.Agreement(1.0, None, None, 2, State.NO_INTERVAL, entries),
+        "decided": ExportedAgreement(0.7, None, None, 40, State.TOO_FEW, few),
+        "rho": ExportedAgreement(1.0, None, None, 2, State.NO_INTERVAL, entries),
     }
 
 

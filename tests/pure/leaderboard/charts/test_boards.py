@@ -229,7 +229,7 @@ class TestRankIntervals:
         assert chart.rows == (("a", "1", "1–2"), ("b", "2", "1–3"), ("imported", "3", "no interval"))
 
     def test_says_how_many_could_be_first(self):
-        assert rank_intervals("HSS", RANKS).summary == "Ranks by HSS with 95 % intervals for 3 entries: 2 entries could be first."
+        assert rank_intervals("HSS", RANKS).summary == "Ranks by HSS with 95 % intervals for 3 entries: 2 entries may be first."
         assert rank_intervals("HSS", [RankRow("c", 3, 2, 4)]).summary.endswith("no interval reaches rank 1.")
 
     def test_says_where_nobody_has_an_interval(self):

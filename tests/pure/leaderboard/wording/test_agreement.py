@@ -77,14 +77,14 @@ def test_where_nobody_was_asked_about_two_entries_that_is_said_of_each_metric():
 def test_what_must_be_known_before_a_figure_is_taken_for_more_stands_with_it():
     line = Line("HSS", agreement(0.52, 0.4, 0.6, 800, coverage=0.7, state=State.ROUGH), TWO, above_size=False)
     assert wording.notes(line) == [
-        "not better than chance here",
+        "not shown to be better than chance",
         "not shown to beat size alone",
         "has values for 70 % of the comparisons",
         "few raters or items: a rough interval",
     ]
     assert wording.reading(line) == (
         "Of 100 comparisons that people decided, HSS decides 52 as they did (95 % interval 40 to 60, with other raters and other items); "
-        "another rater 80 [75, 85]. 800 decided votes of 11 raters on 43 items. Not better than chance here. "
+        "another rater 80 [75, 85]. 800 decided votes of 11 raters on 43 items. Not shown to be better than chance. "
         "Not shown to beat size alone. Has values for 70 % of the comparisons. Few raters or items: a rough interval."
     )
 
@@ -183,7 +183,8 @@ def test_which_metrics_may_be_the_best(places, said):
         ),
         (
             Verdict(Known.FIGURE, Line("m", agreement(0.52, 0.48, 0.56), TWO, Standing.AT_CHANCE, above_size=False), simulated=True),
-            "It decides as simulated raters do in 52 of 100 comparisons [48, 56]: at chance. Not shown to beat size alone.",
+            "It decides as simulated raters do in 52 of 100 comparisons [48, 56]: not shown to differ from chance. "
+            "Not shown to beat size alone.",
         ),
         (
             Verdict(Known.ALIKE, Line("m", agreement(1.0, n=1).because(Reason(Key.ALIKE)))),

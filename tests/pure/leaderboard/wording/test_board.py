@@ -17,10 +17,10 @@ from tests.support.leaderboard.boards import column_of
     [
         (Rule("primary", 1, "HSS"), "HSS"),
         (Rule("primary", 0), "the primary metric"),
-        (Rule("mean_rank", 3), "mean rank of 3"),
-        (Rule("median_rank", 3), "median rank of 3"),
-        (Rule("borda", 3), "Borda count of 3"),
-        (Rule("weighted", 3), "weighted mean rank of 3"),
+        (Rule("mean_rank", 3), "mean rank over 3 metrics"),
+        (Rule("median_rank", 3), "median rank over 3 metrics"),
+        (Rule("borda", 3), "Borda count over 3 metrics"),
+        (Rule("weighted", 3), "weighted mean rank over 3 metrics"),
     ],
 )
 def test_a_rule_is_named_with_its_metrics(record, words):

@@ -14,6 +14,7 @@ from tests.support.leaderboard.reasons import few_raters
 
 A, B, C = ("a", 1), ("b", 2), ("c", 3)
 SETTLED, OPEN = FirstPlace([0], [], [1], True), FirstPlace([0], [1], [], True)
+LEADS = "a leads by the metrics and with people, but first place is open."
 PARTED = Parted(metrics=A, people=B, ends=(0.7, 0.6, 0.8), basis=Basis(of="votes", n=9, raters=2), simulated=False, imported=False)
 
 
@@ -21,37 +22,48 @@ PARTED = Parted(metrics=A, people=B, ends=(0.7, 0.6, 0.8), basis=Basis(of="votes
     ("first", "said"),
     [
         (SETTLED, ""),
-        (OPEN, "with people the other could be first too"),
-        (FirstPlace([0], [1, 2], [3], True), "with people 2 of 3 others could be first too"),
-        (FirstPlace([0], [1, 2, 3], [], True), "with people all 3 others could be first too"),
-        (FirstPlace([0], [1, 2], [3], False), "with people it is tied with 2 of 3 others"),
-        (FirstPlace([0], [], [1], True, 2), "with people its place may be as low as 2"),
+        (OPEN, "With people the other may be first too."),
+        (FirstPlace([0], [1, 2], [3], True), "With people 2 of 3 others may be first too."),
+        (FirstPlace([0], [1, 2, 3], [], True), "With people all 3 others may be first too."),
+        (FirstPlace([0], [1, 2], [3], False), "With people it is tied with 2 of 3 others."),
+        (FirstPlace([0], [], [1], True, 2), "With people its place may be as low as 2."),
     ],
 )
-def test_who_else_could_be_first(first, said):
-    assert wording.others(first) == said
+def test_who_else_may_be_first(first, said):
+    assert wording.others(first, "With people") == said
 
 
 @pytest.mark.parametrize(
     ("claim", "said"),
     [
         (Claim((A,), (A,), SETTLED), "Metrics and people agree: a is first."),
-        (Claim((A,), (A,), OPEN), "Metrics and people both put a first; with people the other could be first too."),
+        (Claim((A,), (A,), OPEN), f"{LEADS} With people the other may be first too."),
+        (Claim((A,), (A,), SETTLED, SETTLED), "Metrics and people agree: a is first."),
+        (Claim((A,), (A,), SETTLED, OPEN), f"{LEADS} By the metrics the other may be first too."),
+        (
+            Claim((A,), (A,), OPEN, FirstPlace([0], [], [1], True, 2)),
+            f"{LEADS} By the metrics its rank may be as low as 2. With people the other may be first too.",
+        ),
         (Claim((A,), (A,), SETTLED, alike=True), f"Metrics and people both put a first; {wording.ALIKE}."),
-        (Claim((A,), (B,), OPEN), "The metrics put a first, people b; with people these two are tied."),
+        (Claim((A,), (B,), OPEN), "a leads by the metrics, b with people; with people these two are tied."),
         (
             Claim((A,), (B,), SETTLED, corrected=True),
-            "The metrics put a first, people b; with people these two are tied, corrected for all pairs.",
+            "a leads by the metrics, b with people; with people these two are tied, corrected for all pairs.",
         ),
-        (Claim((A,), (B,), SETTLED, met=False), "The metrics put a first, people b; nobody was asked about these two."),
-        (Claim((A,), (B,), SETTLED, alike=True), f"The metrics put a first, people b; {wording.ALIKE}."),
+        (Claim((A,), (B,), SETTLED, met=False), "a leads by the metrics, b with people; nobody was asked about these two."),
+        (Claim((A,), (B,), SETTLED, alike=True), f"a leads by the metrics, b with people; {wording.ALIKE}."),
         (
             Claim((A,), (B,), SETTLED, parted=PARTED),
             "The metrics put a first. People prefer b: they would pick it in 70 of 100 comparisons of the two [60, 80].",
         ),
         (
+            Claim((A,), (B,), SETTLED, parted=PARTED.model_copy(update={"open": True})),
+            "The metrics put a first, but b may be first too. People prefer b: they would pick it in 70 of 100 comparisons of the two "
+            "[60, 80].",
+        ),
+        (
             Claim((A, B), (A,), OPEN),
-            "2 entries share first place by the metrics. People put a first; with people the other could be first too.",
+            "2 entries share first place by the metrics. People put a first. With people the other may be first too.",
         ),
         (Claim((A, B), (A, B), SETTLED), "2 entries share first place by the metrics, and 2 with people."),
         (Claim((A,), (A, B), SETTLED), "The metrics put a first. With people 2 entries share first place, and a is one of them."),

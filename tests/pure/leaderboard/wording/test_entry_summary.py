@@ -26,7 +26,7 @@ THIRD = replace(FIRST, place=(2, 3), is_first=False, firsts=("ridge",), tied=Tru
     ("record", "words"),
     [
         (SECOND, "Rank 2 of 4 by A."),
-        (replace(SECOND, rule=Rule("mean_rank", 2)), "Rank 2 of 4 by mean rank of 2."),
+        (replace(SECOND, rule=Rule("mean_rank", 2)), "Rank 2 of 4 by mean rank over 2 metrics."),
         (replace(SECOND, rule=Rule("primary", 0)), "Rank 2 of 4 by the primary metric."),
         (replace(SECOND, level=2), "Rank 2 of 4, level with 1 other by A."),
         (replace(SECOND, level=3), "Rank 2 of 4, level with 2 others by A."),

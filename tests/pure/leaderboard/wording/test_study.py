@@ -91,7 +91,7 @@ def test_metrics_of_one_state_are_told_together_the_best_state_first_and_which_m
     lines.append(line("T", 0.9, Standing.ABOVE_HUMAN_LEVEL, None, trained="these"))  # of which nothing can be claimed
     told = parts(words.sentences(summary_of(said("a", "b")), lines)[1])
     assert told[0] == "B and C are at human level." and agreement.state(lines[-1]) == ""
-    assert told[1] == f"A is at chance. {agreement.may_be_best({'A': (3, 3), 'B': (1, 3), 'C': (1, 3)})}"
+    assert told[1] == f"A is not shown to differ from chance. {agreement.may_be_best({'A': (3, 3), 'B': (1, 3), 'C': (1, 3)})}"
 
 
 @pytest.mark.parametrize(

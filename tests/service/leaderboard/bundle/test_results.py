@@ -21,6 +21,7 @@ from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.state import read
 from leaderboard.demo.load import PUBLISHED
+from leaderboard.exports.tables.file_formats import FILE_FORMATS
 from leaderboard.models import Snapshot, Study, read_board
 from leaderboard.studies.analysis import analyse_due
 from submissions.errors import Refused
@@ -300,7 +301,7 @@ def test_every_page_of_imported_figures_is_there(published, client):
     digest = Snapshot.current(published, "public").digest
     page = client.get(f"{place}snapshots/{digest}/")
     assert page.status_code == 200 and b"table version 1" in page.content
-    for kind in ("csv", "json", "tex", "md"):
+    for kind in FILE_FORMATS:
         text = client.get(f"{place}snapshots/{digest}.{kind}").content.decode()
         assert "29.606" in text and ("OSIM, table 4" in text or kind == "csv")
 

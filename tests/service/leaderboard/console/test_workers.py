@@ -13,7 +13,7 @@ from evaluation import versions
 from evaluation.metrics import registry
 from evaluation.models import ComputeBudget, EvaluationBatch, Part, PartRecord, PhaseMetric, Process, RemoteWorker, WorkerToken
 from evaluation.work import costs, remote_worker_server, worker
-from leaderboard import wheel
+from leaderboard.exports import wheel
 from submissions.entry_states import Reason, Why
 from submissions.models import AuditEntry, Status, Submission
 from submissions.wording import waiting

@@ -12,6 +12,7 @@ from django.apps import apps
 from django.urls import reverse
 
 from leaderboard.boards import snapshots
+from leaderboard.exports.tables.file_formats import FILE_FORMATS
 from leaderboard.models import EarlierForm, Snapshot, read_board
 from tests.support.leaderboard.earlier_forms import as_before
 
@@ -51,7 +52,7 @@ def test_both_addresses_lead_to_it_and_the_page_says_when_its_form_changed(clien
         assert response.status_code == 302 and response["Location"] == reverse("snapshot", args=[*at, row.digest])
     page = text(client.get(reverse("snapshot", args=[*at, row.digest])))
     assert "The form of stored rankings changed" in page and digest in page and "ridge-net" in page
-    for kind in ("csv", "json", "md", "tex"):
+    for kind in FILE_FORMATS:
         old, new = (client.get(reverse("snapshot_export", args=[*at, name, kind])).content for name in (digest, row.digest))
         assert old == new and b"ridge-net" in new
     api = f"/api/v1/challenges/{at[0]}/phases/{at[1]}/snapshots"

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from evaluation.models import Evaluation, EvaluationBatch
 from leaderboard.boards import snapshots
+from leaderboard.exports.tables.file_formats import FILE_FORMATS
 from leaderboard.models import Snapshot, read_board
 from leaderboard.tasks import build_due_boards
 from leaderboard.views.board import rendered, written
@@ -70,7 +71,7 @@ class TestBoard:
     def test_a_visitor_sees_entries_values_and_ranks(self, client, ranked):
         page = text(client.get(address(ranked)))
         assert page.index("ridge-net") < page.index("valley-net") < page.index("hull")
-        assert "mean rank of 3" in page and "<b>0.9000</b>" in page and "±" not in page
+        assert "mean rank over 3 metrics" in page and "<b>0.9000</b>" in page and "±" not in page
         assert "baseline" in page and "verified" in page and "no people yet" in page
 
     def test_an_entrys_day_is_of_the_phases_clock(self, client, ranked):
@@ -280,7 +281,7 @@ class TestSnapshot:
         assert kept.digest in data["caption"]["address"]
         assert r"\toprule" in export("tex") and "| Rank |" in export("md")
         ranked.submissions.get(method_name="ridge-net").hide(people.organizer, "no")  # a file that was written before is not given again
-        assert all("ridge-net" not in export(kind) and "valley-net" in export(kind) for kind in ("csv", "json", "tex", "md"))
+        assert all("ridge-net" not in export(kind) and "valley-net" in export(kind) for kind in FILE_FORMATS)
 
     def test_a_file_is_written_once_for_all_who_may_see_the_same(self, client, ranked, people):
         kept = Snapshot.current(ranked, "public")

@@ -208,7 +208,7 @@ class TestStructured:
 def test_the_context_is_the_one_of_the_specification():
     """Names that the reader's own library writes stand in ours with the same meaning."""
     context = pytest.importorskip("mlcroissant._src.core.rdf")
-    from leaderboard.croissant import CONTEXT
+    from leaderboard.exports.croissant import CONTEXT
 
     theirs = context.make_context() if hasattr(context, "make_context") else None
     if theirs is None:

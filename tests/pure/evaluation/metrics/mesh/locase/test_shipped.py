@@ -28,7 +28,7 @@ def test_more_damage_gets_less_on_the_whole():
 
 def test_the_page_and_the_card_say_that_no_person_was_asked():
     spec = REGISTRY["locase"]
-    assert spec.unit == "pseudo-score" and "have seen no human score" in spec.doc
+    assert spec.unit == "pseudo-score" and "were trained without human scores" in spec.doc
     card = weights.get("locase", "stage1").card
     assert card["human_scores"] is False and "have seen no human score" in card["statement"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.citation import PublishedCitation
+from leaderboard.exports.citation import PublishedCitation
 from leaderboard.stats.evidence.record import EvidenceRecord, Licence, SetSource
 
 SOURCE = SetSource(repository="https://github.com/example/set", commit="ab" * 20)

@@ -15,7 +15,7 @@ from django.db.models import Q
 from django.template.loader import render_to_string
 
 from evaluation.work.child import uses_networks
-from leaderboard import wheel
+from leaderboard.exports import wheel
 from leaderboard.kinds import KINDS
 from submissions.formats.archive import readable_member
 from submissions.formats.box_alignment import Box

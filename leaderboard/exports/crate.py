@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from leaderboard.citation import Citation
+from leaderboard.exports.citation import Citation
 from submissions.formats.archive import readable_member
 
 METADATA = "ro-crate-metadata.json"

@@ -1,0 +1,188 @@
+"""A board as a table to be written down: every number in full, and each value as it is read. PURE.
+
+The page of a board, its LaTeX and its Markdown show a cell through `Column.shown`, so they agree on its digits, on its interval and on
+which value is the best. Programs read the numbers themselves from CSV and JSON.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+from leaderboard.records.board import MetricColumn
+from leaderboard.stats.states import State
+from leaderboard.wording.digits import NONE, Bounds, Rounded, rounded
+
+KEPT = 16_384  # texts whose escaped form a writer keeps: a board's values have few digits, so most come again and again
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A figure with its 95 % interval, of how many answers or entries it is, and why it has no interval; None where there is none."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    state: State = State.KNOWN
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class People:
+    """Agreement of a column with people: shares by their name ("decided": decided agreement; "pairs" in rankings of earlier rules),
+    Spearman's rho, and its places among the columns. `is_few` says that too few people judged, or too few items, for any figure where
+    people read it."""
+
+    figures: dict[str, Agreement]
+    places: tuple[int, int] | None = None
+    trained: str = ""  # "these", "entries", "unknown" or "refused", see `leaderboard.studies.training_overlap`
+    is_few: bool = False
+
+
+# A score, both ends of its 95 % interval, its rank in the column, and of how many it is; None is missing. A bare tuple of numbers, for a
+# board has tens of thousands, and the collector of garbage forgets those.
+Cell = tuple[float | None, float | None, float | None, int | None, int | None]
+
+
+class Shown(NamedTuple):
+    """A cell as it is read: its digits with their interval, and whether it is the best value of the whole board, which is set in bold."""
+
+    digits: Rounded
+    best: bool
+
+
+@dataclass(frozen=True)
+class Column:
+    """A metric as the table shows it. `decimals` is how many its values without an interval were published with, if they were; `ranks`
+    are those of all entries of the board."""
+
+    slug: str
+    title: str
+    higher_is_better: bool
+    unit: str = ""
+    decimals: int | None = None
+    people: People | None = None
+    bounds: Bounds = (None, None)
+    ranks: Sequence[int | None] = ()
+
+    @classmethod
+    def of(cls, metric: MetricColumn, people: People | None = None) -> Self:
+        """The column of a ranking's metric."""
+        return cls(metric.slug, metric.title, metric.higher_is_better, metric.unit, metric.decimals, people, metric.bounds, metric.rank)
+
+    @property
+    def heading(self) -> str:
+        """Title, unit and direction."""
+        unit = f" [{self.unit}]" if self.unit else ""
+        return f"{self.title}{unit} {'↑' if self.higher_is_better else '↓'}"
+
+    def shown(self, cell: Cell) -> Shown:
+        """A cell of this column as it is read. Where all entries share first place none is the best."""
+        value, low, high, rank, _ = cell
+        best = rank == 1 and any(other is not None and other > 1 for other in self.ranks)
+        return Shown(rounded(value, low, high, self.bounds, self.decimals), best)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One entry; `cells` line up with the table's columns. `flags` are words: "baseline", "verified"."""
+
+    rank: int | None
+    entry: str
+    team: str
+    cells: tuple[Cell, ...]
+    rank_low: int | None = None
+    rank_high: int | None = None
+    flags: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        """The rank with its 95 % range."""
+        if self.rank is None:
+            return NONE
+        return str(self.rank) if self.rank_low is None or self.rank_high is None else f"{self.rank} ({self.rank_low}–{self.rank_high})"
+
+    @property
+    def name(self) -> str:
+        """The entry with its team and its flags."""
+        name = f"{self.entry} ({self.team})" if self.team else self.entry
+        return f"{name} [{', '.join(self.flags)}]" if self.flags else name
+
+
+@dataclass(frozen=True)
+class Caption:
+    """Source of a table: enough to cite it. `date` is ISO 8601, `address` the snapshot's own."""
+
+    challenge: str
+    phase: str
+    snapshot: str
+    date: str
+    address: str
+    people: str = ""  # which study the agreement with people is of
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        lines = (f"{self.challenge}, {self.phase}", f"Snapshot {self.snapshot}, {self.date}", self.address)
+        return (*lines, f"People: {self.people}") if self.people else lines
+
+
+@dataclass(frozen=True)
+class Table:
+    """A board to be written down, its rows in the order to be shown."""
+
+    caption: Caption
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row.cells) != len(self.columns):
+                raise ValueError(f"row {row.entry!r} has {len(row.cells)} cells for {len(self.columns)} columns")
+
+    def shown(self, row: Row) -> list[Shown]:
+        """The cells of a row as they are read."""
+        return [column.shown(cell) for column, cell in zip(self.columns, row.cells, strict=True)]
+
+    def people_rows(self) -> list[tuple[str, list[str]]]:
+        """Lines below the table that say how far each column agrees with people: a title, and a text for each column; none where nobody
+        judged."""
+        found = []
+        titles = {"decided": "Agrees with people", "pairs": "Agrees with people, by an earlier rule", "rho": "Spearman's ρ with people"}
+        for name, title in titles.items():
+            figures = []
+            for column in self.columns:
+                every = column.people.figures if column.people and not column.people.is_few else {}
+                figure = every.get(name)
+                if figure is not None and figure.state is State.TOO_FEW:  # it has values for answers of too few people, or on too few items
+                    figure = None
+                # A correlation without an interval is of too few entries; of means that were published it is all there is.
+                alone = name == "rho" and "decided" in every and figure is not None and figure.low is None
+                figures.append(None if alone else figure)
+            # Below the smallest numbers of people and items there is no figure.
+            if any(figure is not None and figure.value is not None and (figure.low is not None or name != "decided") for figure in figures):
+                texts = []
+                for figure in figures:
+                    if figure is None or figure.value is None:
+                        texts.append(NONE)
+                        continue
+                    more = [f"{figure.low:.2f} to {figure.high:.2f}" if figure.low is not None else "no interval"]
+                    if name == "rho" and figure.n:  # of entries, which no caption counts
+                        more.append(f"{figure.n:,} {'entry' if figure.n == 1 else 'entries'}")
+                    texts.append(f"{figure.value:.2f} ({', '.join(more)})")
+                found.append((title, texts))
+        return found
+
+
+def finite(value: float | None) -> float | None:
+    """A number that every file can hold; None for one that is missing or not finite."""
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def one_line(text: str) -> str:
+    """Text without line breaks and control characters."""
+    return _CONTROL.sub(" ", text).strip()
