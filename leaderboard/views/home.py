@@ -137,7 +137,7 @@ def challenge_list(request: HttpRequest) -> HttpResponse:
     text, now = search_text(request), timezone.now()
     asked = {name: request.GET.get(name, "") for name in ("kind", "state", "people")}
     tags = [tag for tag in dict.fromkeys(request.GET.getlist("tag")[:MAX_TAGS]) if TAG.fullmatch(tag)]
-    challenges = visible(request.user)
+    challenges = visible(request.user).order_by("simulated", "-created_at")  # real ones first
     every = Counter(tag for row in challenges.exclude(tags=[]).order_by().values_list("tags", flat=True) for tag in row)
     if text:
         challenges = challenges.filter(Q(title__icontains=text) | Q(summary__icontains=text))
