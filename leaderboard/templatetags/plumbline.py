@@ -228,9 +228,10 @@ def extent(ends: Sequence[float], digits: int = 2) -> str:
 
 
 @register.filter
-def markdown(text: str | None) -> SafeString:
-    """Sanitised HTML of Markdown written by people, or the text as it was typed where it is too long or too deep."""
-    return mark_safe(laid_out(text).html if text else "")  # noqa: S308 - cleaned by `submissions.markdown`
+def markdown(text: str | None, challenge: Challenge | None = None) -> SafeString:
+    """Sanitised HTML of Markdown written by people, or the text as it was typed where it is too long or too deep; with the pictures of the
+    challenge whose organizers wrote it."""
+    return mark_safe(laid_out(text, challenge.pictures_url if challenge else "").html if text else "")  # noqa: S308 - cleaned by `submissions.markdown`
 
 
 @register.filter

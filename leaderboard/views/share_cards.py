@@ -6,6 +6,7 @@ A view decides what a card says, as a `Sheet`; `leaderboard.charts.cards` draws 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from django.contrib.auth.models import AnonymousUser
@@ -46,8 +47,9 @@ from leaderboard.wording.ranks import ordinal, place, span
 from leaderboard.wording.statement import Statement, Tone
 from submissions.format_time import day_in_words
 from submissions.kinds import FAMILIES
-from submissions.lookup import EntryPlace, entry_place
+from submissions.lookup import EntryPlace, challenge_place, entry_place
 from submissions.models import Phase
+from submissions.storage.stored_files import store
 from submissions.visibility import hidden_from
 
 NOBODY = AnonymousUser()
@@ -68,6 +70,31 @@ def public_front(phase: Phase) -> tuple[Snapshot, Front] | tuple[None, None]:
     snapshot = Snapshot.current(phase, Snapshot.Audience.PUBLIC)
     front = snapshot.front if snapshot is not None else None
     return (snapshot, front) if snapshot is not None and front is not None else (None, None)
+
+
+def challenge_card(request: HttpRequest, challenge: str) -> HttpResponse:
+    """Card of a challenge: its title and summary, its logo, and who is first in the ranking of the phase that matters now."""
+    place = challenge_place(NOBODY, challenge)
+    found, card = place.challenge, cards(request, [place.challenge], place.now)[0]
+    figures = []
+    if card.front is not None and card.front.top:
+        figures = [
+            Figure(_name(card.front.top[0].name, card.front.top[0].id), "is first in the ranking by metrics"),
+            Figure(f"{card.n_entries:,}", f"{plural('entry', card.n_entries)} by {counted(card.n_teams, 'team')}"),
+        ]
+    picture = None
+    if found.logo is not None:
+        with suppress(FileNotFoundError):  # as on its page, where the file is gone
+            picture = store().read(found.logo.key)
+    sheet = Sheet(
+        legible(card.phase.title, card.phase.slug) if card.phase else "",
+        ((Words(legible(found.title, found.slug)),),),
+        ((Words(legible(found.summary, SERVICE), "soft"),),),
+        picture=picture,
+        figures=tuple(figures),
+        simulated=found.simulated,
+    )
+    return sent(sheet)
 
 
 def board_card(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:

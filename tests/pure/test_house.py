@@ -20,6 +20,7 @@ PURE = (
     "submissions/manifest.py",
     "submissions/format_time.py",
     "submissions/validation.py",
+    "submissions/latex.py",
     "submissions/markdown.py",
     "submissions/wording.py",
     "submissions/formats",
