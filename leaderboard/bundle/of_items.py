@@ -46,8 +46,9 @@ def results_of(manifest: Manifest, found: Reading, source: str = "", url: str = 
         None if reproduction is None else plain(reproduction),
     )
     url = url or manifest.paper or manifest.source.repository
+    source = source or manifest.source.repository.partition("://")[2] or manifest.authors
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return ResultsDef(source or manifest.title, url[:200], FILE_NAME, digest, layout, answers=answers, text=text)
+    return ResultsDef(source, url[:200], FILE_NAME, digest, layout, answers=answers, text=text)
 
 
 def _metrics(tables: EvidenceTables) -> tuple[list[ResultColumn], Floats]:

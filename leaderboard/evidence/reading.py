@@ -440,7 +440,7 @@ class _Reader:
                 raise EvidenceError([f"No row of {table.name} belongs to a stimulus that has an answer: the names do not match."])
             if without:
                 some = "; ".join(f"{item}, {entry}" for item, entry in without[:3])
-                more = "; …" if len(without) > 3 else ""
+                more = " and others" if len(without) > 3 else ""
                 self._remark(f"{len(without):,} of {len(names):,} stimuli have no row in {table.name}: {some}{more}.")
             listed = np.array(sorted(seen), dtype=np.int64)
             for at, column in enumerate(one.columns, first):
@@ -649,4 +649,4 @@ def _criterion(name: str, answers: _Answers, raters: _Raters, new: Ints) -> Crit
 
 def _some(names: Sequence[str]) -> str:
     """The first of these names, for a sentence."""
-    return f"{', '.join(excerpt(name, 60) for name in names[:SHOWN])}{', …' if len(names) > SHOWN else ''}"
+    return f"{', '.join(excerpt(name, 60) for name in names[:SHOWN])}{' and others' if len(names) > SHOWN else ''}"

@@ -249,7 +249,17 @@ class Set:
     @property
     def printed_words(self) -> str:
         """Sentence on the score behind the printed numbers, beside that of all others."""
-        return wording.printed_with(self.record, self.criterion) if self._printed else ""
+        return wording.printed_with(self.record, self.criterion, self._by_column) if self._printed else ""
+
+    @property
+    def reproduced(self) -> str:
+        """Sentence on what the source prints, beside what the same data give; empty where nothing printed can be checked."""
+        return wording.reproduced(self.record.reproduction, self._by_column)
+
+    @property
+    def _by_column(self) -> dict[str, str]:
+        """Titles of the metrics by their columns in the source."""
+        return {row.figures.column: row.title for row in self._all}
 
     @property
     def title(self) -> str:
@@ -263,7 +273,7 @@ class Set:
     @property
     def about(self) -> str:
         """Sentence on who rated what, on which scale."""
-        return f"{self.people[:1].upper()}{self.people[1:]}, on a scale of {wording.scale(self.record)}: {self.counted}."
+        return f"{self.people[:1].upper()}{self.people[1:]}, {wording.on_scale(self.record)}: {self.counted}."
 
     @property
     def has_people(self) -> bool:
@@ -290,7 +300,8 @@ class Set:
         looked_for = [by_name[name] for name in WELL_KNOWN if name in by_name]
         within = wording.best([(row.title, row.within.figure) for row in self.rows], f"Within one {item}", looked_for)
         across = wording.best([(row.title, row.across.figure) for row in self.rows], f"Across {self.items}", looked_for)
-        return [one for one in (within, across) if one]
+        apart = wording.not_compared([row.title for row in self.rows if row.is_uncompared]) if within or across else ""
+        return [one for one in (within, across, apart) if one]
 
     @property
     def people(self) -> str:
@@ -308,7 +319,7 @@ class Set:
             wording.ladders(self.record, self.criterion),
             wording.divided(self.criterion),
             wording.by_criterion(self.record, self.titles) if self.criterion is self.record.leading else "",
-            wording.across_ceiling(self.criterion),
+            wording.across_ceiling(self.record, self.criterion),
             wording.fewness(self.criterion, self.record),
         ]
         return [one for one in sentences if one]
@@ -443,8 +454,9 @@ def in_several(sets: Sequence[Set]) -> list[InSeveral]:
 
 
 def records(folder: Path) -> dict[str, EvidenceRecord]:
-    """The records that ship and those of the operator's own sets below `folder`, by name: sets with raters first, those without values of
-    metrics last. Of one name the operator's own counts. A record that another version made is left out; `evidence list` says so."""
+    """The records that ship and those of the operator's own sets below `folder`, by name, in the order of every list: sets with raters
+    first, those without values of metrics last, and among equal ones that with more raters, then more answers. Of one name the operator's
+    own counts. A record that another version made is left out; `evidence list` says so."""
     found = dict(shipped())
     for name in catalogue.own(folder):
         found.pop(name, None)
@@ -470,9 +482,12 @@ def shipped(folder: Path = RECORDS) -> dict[str, EvidenceRecord]:
 
 
 def _in_order(found: Iterable[EvidenceRecord]) -> dict[str, EvidenceRecord]:
-    def order(record: EvidenceRecord) -> tuple[bool, bool, str]:
+    def order(record: EvidenceRecord) -> tuple[bool, bool, int, int, str]:
         one = record.leading
-        return one is None or not one.basis.persons, one is None or not one.metrics, record.name
+        if one is None:
+            return True, True, 0, 0, record.name
+        has_metrics = any(not figures.reference_point for figures in one.metrics.values())
+        return not one.basis.persons, not has_metrics, -(one.raters or 0), -one.answers, record.name
 
     return {record.name: record for record in sorted(found, key=order)}
 

@@ -280,10 +280,17 @@ class Study(models.Model):
         return {row.label: row for row in StudyEntry.objects.bulk_create(rows)}
 
     def _store_raters(self, answers: Sequence[Vote | Rating]) -> dict[str, Rater]:
-        """The raters of these answers; of each the group and the link that their first answer names."""
-        first = {one.rater: one for one in reversed(answers)}
-        rows = (Rater(study=self, name=name, group=one.group, came_by=one.invitation) for name, one in sorted(first.items()))
-        return {row.name: row for row in Rater.objects.bulk_create(rows)}
+        """Rows of the raters of these answers, by the names in the file, which are not kept: raters are numbered as they first appear, so
+        that their names sort in this order. Group and link of each are those of their first answer."""
+        first: dict[str, Vote | Rating] = {}
+        for one in answers:
+            first.setdefault(one.rater, one)
+        digits = len(str(len(first)))
+        rows = (
+            Rater(study=self, name=f"rater {n:0{digits}}", group=one.group, came_by=one.invitation)
+            for n, one in enumerate(first.values(), start=1)
+        )
+        return dict(zip(first, Rater.objects.bulk_create(rows), strict=True))
 
     def votes(self, criterion: str | None = None, counted: bool = False) -> Iterator[Vote]:
         """The votes as they were given, in their order; only those of raters who count, where `counted`."""

@@ -29,7 +29,6 @@ def page(request: HttpRequest, place: PhasePlace, study: Study, answers: AnswerS
     if record is not None:
         context |= {
             "criteria": [Set(record, name, figures) for name, figures in record.criteria.items()],
-            "reproduced": wording.reproduced(record.reproduction),
             "scale": wording.scale(record),
         }
     return render(request, "leaderboard/answer_set.html", context)

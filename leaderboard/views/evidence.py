@@ -20,7 +20,7 @@ def records() -> dict[str, EvidenceRecord]:
 
 
 def sets() -> list[Set]:
-    """The leading criterion of every set, those with raters first."""
+    """The leading criterion of every set, in the order of `records`."""
     found = (leading(record) for record in records().values())
     return [one for one in found if one is not None]
 
@@ -40,7 +40,6 @@ def published_set(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         "record": record,
         "criteria": criteria,
-        "reproduced": wording.reproduced(record.reproduction),
         "differing": [wording.told(line) for line in lines if not line.same],
         "scale": wording.scale(record),
         "cite": PublishedCitation.of(record),

@@ -284,7 +284,7 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
 
 
 def study_votes(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
-    """All votes, or opinion scores, as CSV, with the raters' names: for organizers."""
+    """All votes, or opinion scores, as CSV, with what the study calls its raters: for organizers."""
     place = phase_place(request.user, challenge, phase)
     chosen_study = study_of(place.phase, place.viewer.organizes, slug=slug)
     if not place.viewer.organizes:

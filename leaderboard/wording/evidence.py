@@ -13,6 +13,7 @@ from leaderboard.wording.nouns import plural
 from leaderboard.wording.statement import Part, Statement, Tone
 
 PRINTED_AS = {Statistic.PLCC: "PLCC", Statistic.SRCC: "SRCC", Statistic.KRCC: "KRCC"}
+PROCEDURES = {"logistic-of-other-groups": "a logistic curve that was fitted to the other {groups}"}
 NAMED = 3  # metrics that a sentence names; of more it says how many
 
 
@@ -89,6 +90,11 @@ def scale(record: EvidenceRecord) -> str:
     return f"{low:g} to {high:g}" + (f" ({record.scale_name})" if record.scale_name else "")
 
 
+def on_scale(record: EvidenceRecord) -> str:
+    """The published scale, after what was said on it: "on a scale of 1 to 5", "in JOD"."""
+    return f"in {record.scale_name}" if record.scale is None else f"on a scale of {scale(record)}"
+
+
 def within_of(figures: MetricFigures) -> SetFigure | None:
     """The figure within items that a set's basis allows: of people's own answers, else of means."""
     return figures.decided if figures.decided is not None else figures.concordance
@@ -122,16 +128,29 @@ def best(titles: Sequence[tuple[str, SetFigure | None]], where: str, looked_for:
     return f"{said}; {named(known)} {'is' if len(known) == 1 else 'are'} ruled out." if known else f"{said}."
 
 
-def printed_with(record: EvidenceRecord, criterion: CriterionFigures) -> str:
-    """Sentence on the human score that the printed numbers are computed with, where the other figures of the page use people's means."""
+def not_compared(titles: Sequence[str]) -> str:
+    """Sentence on metrics without values of some results, about which a claim says nothing; empty for none."""
+    if not titles:
+        return ""
+    have, are = ("has", "is") if len(titles) == 1 else ("have", "are")
+    return f"{named(titles)} {have} no value of some results and {are} not compared."
+
+
+def printed_with(record: EvidenceRecord, criterion: CriterionFigures, titles: Mapping[str, str]) -> str:
+    """Sentence on how the printed numbers are computed, where the other figures of the page are computed otherwise.
+    `titles` are names of metrics by their columns in the source."""
     lines = [one for one in (record.reproduction.lines if record.reproduction is not None else ()) if one.here is not None]
     chief = next((one for one in lines if one.statistic is Statistic.SRCC and not one.where), None)
     figures = None if chief is None else next((one for one in criterion.metrics.values() if one.column == chief.metric), None)
     if chief is None or figures is None or figures.srocc is None or not figures.srocc.shown or figures.srocc.value is None:
         return ""
+    after = f", after {PROCEDURES[chief.procedure].format(groups=several(record.words.group))}" if chief.procedure else ""
+    means = "people's plain means" if criterion.basis in (Basis.PERSONS, Basis.SCORES) else "the published means"
+    one = " of one criterion" if len(record.criteria) > 1 else ""
     return (
-        f"The printed ρ is with the source's score “{chief.against}”, and signed as there. The figures across {several(record.words.item)} "
-        f"are with people's plain means: for {chief.metric} {with_interval(figures.srocc, across=True)}."
+        f"The printed ρ counts all rows of the source and uses its score “{chief.against}”{after}; its sign is the source's. "
+        f"Our ρ across {several(record.words.item)} leaves out references and uses {means}{one}: "
+        f"for {titles.get(chief.metric, chief.metric)} {with_interval(figures.srocc, across=True)}."
     )
 
 
@@ -143,9 +162,9 @@ def told(one: PrintedLine) -> str:
     return f"{of}: printed {printed}, here {here}{'' if one.same else ', which differs'}"
 
 
-def reproduced(found: Reproduction | None) -> str:
+def reproduced(found: Reproduction | None, titles: Mapping[str, str]) -> str:
     """Sentence on what the source prints, beside what the same data give: the first chief number that comes out the same, and how many of
-    all do; empty where nothing printed can be checked."""
+    all do; empty where nothing printed can be checked. `titles` are names of metrics by their columns in the source."""
     if found is None:
         return ""
     counted = f"{found.same:,} of {found.printed:,} printed numbers"
@@ -153,7 +172,13 @@ def reproduced(found: Reproduction | None) -> str:
     if chief is None or chief.here is None:
         return f"{counted} come out the same here."
     printed, here = decimal(chief.printed, chief.digits), decimal(chief.here, chief.digits)
-    return f"The source prints {chief.metric} {PRINTED_AS[chief.statistic]} {printed}; the same data give {here} here ({counted})."
+    of = f"{titles.get(chief.metric, chief.metric)} {PRINTED_AS[chief.statistic]}"
+    return f"The source prints {of} {printed}; the same data give {here} here ({counted})."
+
+
+def _compared(criterion: CriterionFigures) -> str:
+    """The noun of what a figure within items counts: comparisons that people decided, or pairs of their means."""
+    return "comparisons" if criterion.basis.persons or criterion.basis.pairs else "pairs"
 
 
 def size(record: EvidenceRecord, criterion: CriterionFigures) -> str:
@@ -164,7 +189,7 @@ def size(record: EvidenceRecord, criterion: CriterionFigures) -> str:
     if figures is None or found is None or not found.shown or found.value is None:
         return ""
     between, words = between_of(figures), record.words
-    said = f"Size alone agrees in {with_interval(found)} of 100 comparisons within one {words.item}"
+    said = f"Size alone agrees in {with_interval(found)} of 100 {_compared(criterion)} within one {words.item}"
     if between is not None and between.shown and between.value is not None:
         said += f" and in {with_interval(between)} of those between {several(words.family)}"
     if figures.srocc is not None and figures.srocc.shown and figures.srocc.value is not None:
@@ -188,7 +213,7 @@ def ladders(record: EvidenceRecord, criterion: CriterionFigures) -> str:
         return ""
     noun = record.words.family
     return (
-        f"{criterion.ladders.left_out:,} of {criterion.ladders.compared:,} comparisons are of one {noun} at two strengths. "
+        f"{criterion.ladders.left_out:,} of {criterion.ladders.compared:,} {_compared(criterion)} are of one {noun} at two strengths. "
         f"Between {several(noun)} only the others count."
     )
 
@@ -225,8 +250,8 @@ def within_and_across(title: str, rows: Sequence[tuple[EvidenceRecord, Criterion
         beside = f"; another rater does in {with_interval(another)}" if another is not None and another.shown else ""
         rival = f". There it is ruled out as the best; {rivals[record.name]} may be" if record.name in rivals else ""
         said.append(
-            f"In {record.called}, {title} picks what people pick within one {words.item} in {with_interval(within)} of 100 comparisons"
-            f"{beside}. "
+            f"In {record.called}, {title} picks what people pick within one {words.item} in {with_interval(within)} of 100 "
+            f"{_compared(criterion)}{beside}. "
             f"Across {several(words.item)} its ρ with people's means is {with_interval(across, across=True)}{rival}."
         )
     return " ".join(said)
@@ -262,15 +287,16 @@ def by_criterion(record: EvidenceRecord, titles: Mapping[str, str]) -> str:
     return f"Which metrics may be the best within items depends on the criterion. {listed[:1].upper()}{listed[1:]}."
 
 
-def across_ceiling(criterion: CriterionFigures) -> str:
+def across_ceiling(record: EvidenceRecord, criterion: CriterionFigures) -> str:
     """Sentence on what one rater reaches across items, and on how far the noise in people's means bounds a metric; empty where neither is
-    known."""
+    known, and no bound that reads as 1."""
     found = criterion.across
     if found is None:
         return ""
-    bound = f"noise in people's means alone bounds a metric at ρ {decimal(found.srocc)}"
-    one = "" if found.one is None else f"one rater and the mean of all others have ρ {decimal(found.one)}; "
-    return f"Across items {one}{bound}."
+    one = "" if found.one is None else f"one rater and the mean of all others have ρ {decimal(found.one)}"
+    bound = f"noise in people's means alone bounds a metric at ρ {decimal(found.srocc)}" if round(found.srocc, 2) < 1 else ""
+    said = "; ".join(filter(None, (one, bound)))
+    return f"Across {several(record.words.item)} {said}." if said else ""
 
 
 def fewness(criterion: CriterionFigures, record: EvidenceRecord) -> str:

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from evaluation.networks import fetch_command
 from leaderboard.bundle import published_challenge
 from leaderboard.bundle.document import BundleError
-from leaderboard.evidence import catalogue, record_file, recording, store
+from leaderboard.evidence import catalogue, record_file, recording, shown, store
 from leaderboard.evidence import manifest as manifests
 from leaderboard.evidence.catalogue import NoSuchSet
 from leaderboard.evidence.manifest import Manifest
@@ -169,8 +169,9 @@ class Command(BaseCommand):
         """Compute the record, say which printed numbers come out, and write it or compare it with the one that is here."""
         self.stdout.write("Computing all figures; for large sets this takes minutes.")
         record = recording.record_of(manifest, found, made=datetime.now(UTC).date().isoformat())
-        if record.reproduction is not None:
-            self.stdout.write(wording.reproduced(record.reproduction))
+        leading = shown.leading(record)
+        if record.reproduction is not None and leading is not None:
+            self.stdout.write(leading.reproduced)
             for line in record.reproduction.lines:
                 self.stdout.write(f"  {wording.told(line)}")
         path = store.record_path(manifest.name)

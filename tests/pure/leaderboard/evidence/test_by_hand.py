@@ -118,6 +118,25 @@ class TestWhatIsTaken:
         assert tables.criteria[0].scores is not None and tables.criteria[0].scores.sessions == ("mon", "tue")
         assert tables.criteria[0].scores.n_raters == 2  # one number in two sessions is two raters
 
+    @pytest.mark.parametrize("name", ["wide.csv", "wide.xlsx"])
+    def test_a_column_for_each_rater_and_a_row_for_each_score_are_the_same_set(self, tmp_path, name):
+        rows = [["room", "a", "0", "12.5"], ["room", "b", "100", ""], ["hall", "a", "", "50"], ["hall", "b", "", "75"]]
+        wide: list[list[object]] = [["item", "entry", "by Ann", "by Bob"], *rows]
+        (tmp_path / "long.csv").write_text(LONG)
+        if name == "wide.csv":
+            (tmp_path / name).write_text("".join(f"{','.join(map(str, row))}\n" for row in wide))
+        else:
+            write(tmp_path / name, members({"Sheet1": sheet(wide)}))
+        about: dict[str, Any] = {"scale": "0:100", "raters": "persons", "because": "Section 3", "published": "2026-11-28"}
+        of_rows = by_hand.read(ByHand("small", "S", tmp_path / "long.csv", **about), read_sheet)[1].tables
+        of_columns = by_hand.read(ByHand("small", "S", tmp_path / name, layout=Layout.WIDE, wide="by *", **about), read_sheet)[1].tables
+        texts = []
+        for tables in (of_rows, of_columns):
+            (found,) = canonical.write(tables, tmp_path)
+            texts.append(sorted((tmp_path / found).read_text().splitlines()))
+        assert texts[0] == texts[1] and len(texts[0]) == 6 and "Ann" not in str(texts)
+        assert (of_rows.raters_are, of_rows.because) == (of_columns.raters_are, of_columns.because)
+
     def test_names_of_raters_are_in_nothing_that_is_kept(self, tmp_path):
         (tmp_path / "answers.csv").write_text(LONG)
         said = ByHand("small", "S", tmp_path / "answers.csv", scale="0:100", published="2026-11-28")

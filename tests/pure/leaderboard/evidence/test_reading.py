@@ -233,7 +233,7 @@ class TestValues:
         left_out, without = tables.remarks
         assert left_out == "2 of 4 rows have no rating and were left out: moon-hac-r01, mars-hac-r01."
         some = "bicycle path 1, ContextGS R02; garden path 1, ContextGS R01; garden path 1, HAC R01"
-        assert without == f"4 of 6 stimuli have no row in More.csv: {some}; …."
+        assert without == f"4 of 6 stimuli have no row in More.csv: {some} and others."
 
     def test_a_set_with_one_entry_on_each_item_stays_for_figures_across_items(self, tmp_path):
         rows = [f"s{n},1,A,R,{1 + n % 5},{1 + n % 4},,{n},0.5" for n in range(24)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from leaderboard.stats.evidence.figure import SetFigure, Split
@@ -108,12 +110,13 @@ def line(printed: float, here: float | None, same: bool) -> PrintedLine:
 
 
 def test_what_the_source_prints_stands_beside_what_is_computed():
-    assert wording.reproduced(Reproduction(144, 144, (line(0.8615, 0.86151, True),))) == (
-        "The source prints DISTS SRCC .8615; the same data give .8615 here (144 of 144 printed numbers)."
-    )
+    said = "The source prints {} SRCC .8615; the same data give .8615 here (144 of 144 printed numbers)."
+    whole = Reproduction(144, 144, (line(0.8615, 0.86151, True),))
+    assert wording.reproduced(whole, {}) == said.format("DISTS")
+    assert wording.reproduced(whole, {"DISTS": "Deep structure"}) == said.format("Deep structure")
     differing = Reproduction(2, 1, (line(0.5, 0.6, False), line(0.8615, 0.86151, True)))
-    assert wording.reproduced(differing).endswith("(1 of 2 printed numbers).") and wording.reproduced(None) == ""
-    assert wording.reproduced(Reproduction(1, 0, (line(0.5, None, False),))) == "0 of 1 printed numbers come out the same here."
+    assert wording.reproduced(differing, {}).endswith("(1 of 2 printed numbers).") and wording.reproduced(None, {}) == ""
+    assert wording.reproduced(Reproduction(1, 0, (line(0.5, None, False),)), {}) == "0 of 1 printed numbers come out the same here."
     assert wording.told(line(-0.5, 0.6, False)) == "DISTS SRCC with mean: printed −.5000, here .6000, which differs"
 
 
@@ -159,9 +162,17 @@ def test_few_sources_are_said_below_eight():
 def test_the_score_behind_printed_numbers_is_named():
     found = Reproduction(1, 1, (PrintedLine(Statistic.SRCC, "DISTS", "BT-500", 0.8615, 4, True, 0.8615),))
     metrics = {"dists": MetricFigures(column="DISTS", srocc=SetFigure(value=0.853, low=0.71, high=0.93))}
-    said = wording.printed_with(record(reproduction=found), criterion(metrics=metrics))
-    assert "source's score “BT-500”" in said and said.endswith("with people's plain means: for DISTS .85 [.71, .93].")
-    assert wording.printed_with(record(), criterion()) == ""
+    said = wording.printed_with(record(reproduction=found), criterion(metrics=metrics), {})
+    assert said == (
+        "The printed ρ counts all rows of the source and uses its score “BT-500”; its sign is the source's. "
+        "Our ρ across camera paths leaves out references and uses people's plain means: for DISTS .85 [.71, .93]."
+    )
+    after = dataclasses.replace(found.lines[0], procedure="logistic-of-other-groups")
+    several = record(reproduction=Reproduction(1, 1, (after,)), criteria={"look": criterion(), "shape": criterion()})
+    said = wording.printed_with(several, criterion(metrics=metrics, basis=Basis.MEANS), {})
+    assert "“BT-500”, after a logistic curve that was fitted to the other scenes; " in said
+    assert "uses the published means of one criterion: for" in said
+    assert wording.printed_with(record(), criterion(), {}) == ""
 
 
 def test_criteria_that_have_other_best_metrics_are_told_apart():

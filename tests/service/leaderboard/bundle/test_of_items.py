@@ -77,6 +77,7 @@ def test_its_study_is_of_the_answers(folder):
     apply(parse(folder).definition)
     study = Study.objects.get()
     assert (study.slug, study.question, study.source, study.is_public) == ("published-answers", "How good is it?", "A. Author", True)
+    assert study.phase.results_source == "github.com/example/small"
     assert answer_sets.analyse_due() == 1
     record = AnswerSet.objects.get().record
     assert record is not None and set(record.criteria["quality"].metrics) == {"psnr-y", "lpips", "constant", "coin"}

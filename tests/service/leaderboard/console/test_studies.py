@@ -151,8 +151,8 @@ def test_a_study_of_another_phase_is_not_found(address, client):
 
 def test_opinion_scores_come_in_and_out_as_they_were(address, phase, client, tmp_path):
     head = "study,rater,group,sample,entry,criterion,score,seconds,order,at,step,viewport_width,viewport_height,device,invitation\n"
-    first = "theirs,1,a,h,A,overall,5,2.5,3,2026-11-22T14:05:09+00:00,2,1280,800,touch,link 1: the lab\n"
-    text = f"{head}{first}theirs,2,b,h,B,overall,1,,,,,,,,\n"
+    first = "theirs,rater 1,a,h,A,overall,5,2.5,3,2026-11-22T14:05:09+00:00,2,1280,800,touch,link 1: the lab\n"
+    text = f"{head}{first}theirs,rater 2,b,h,B,overall,1,,,,,,,,\n"
     page = client.post(address, filled(text, kind="opinions", columns=""), follow=True).content.decode()
     assert "2 scores are imported" in page
     study = Study.objects.get()
@@ -164,7 +164,7 @@ def test_opinion_scores_come_in_and_out_as_they_were(address, phase, client, tmp
     call_command("study", "export", place, "theirs", str(target))
     call_command("study", "import", place, "again", str(target), "--opinions", "--title", "T", "--question", "Q?")
     again = Study.objects.get(slug="again")
-    assert [(r.rater, r.entry, r.score, r.order) for r in again.ratings()] == [("1", "A", 5.0, "3"), ("2", "B", 1.0, "")]
+    assert [(r.rater, r.entry, r.score, r.order) for r in again.ratings()] == [("rater 1", "A", 5.0, "3"), ("rater 2", "B", 1.0, "")]
 
 
 def test_ratings_on_another_scale_are_a_usual_study(address, client):

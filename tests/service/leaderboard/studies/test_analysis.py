@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -16,7 +16,7 @@ from django.core.management import CommandError, call_command
 from evaluation.work.heartbeat import process_name
 from leaderboard.boards import snapshots
 from leaderboard.boards.people import of_board
-from leaderboard.models import Snapshot, Study, StudyAnalysis
+from leaderboard.models import Rater, Snapshot, Study, StudyAnalysis
 from leaderboard.stats import votes as voting
 from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.labels import read as read_labels
@@ -48,16 +48,33 @@ def imported(phase, votes, **more) -> Study:
     return Study.import_votes(phase, None, votes, **(ABOUT | {"is_public": True} | more))
 
 
-def test_votes_come_back_as_they_went_in(phase):
+def test_votes_come_back_as_they_went_in_but_for_the_names_of_raters(phase):
     known = {"gold": "1", "order": "19", "at": "2026-11-22T14:05:09+00:00"}
     rows = [
         *simulated_votes(3, 2, 3),
         vote("m0", "m1", "tie", "r0", "s0", criterion="beauty", repeat_of="3", swapped="1", group="a", **known),
     ]
     study = imported(phase, rows)
-    assert list(study.votes()) == [Vote(**{**vars(row), "study": "people"}) for row in rows]
+    assert list(study.votes()) == [replace(row, study="people", rater=f"rater {int(row.rater[1:]) + 1}") for row in rows]
     assert study.raters.count() == 3 and study.entries.count() == 3
     assert AuditEntry.objects.get(action="study.import").detail["votes"] == len(rows)
+
+
+def test_raters_of_a_file_are_numbered_as_they_first_appear_and_their_names_are_stored_nowhere(phase):
+    names = [f"zoe.{n}@example.org" for n in range(12, 0, -1)]
+    rows = [vote("m0", "m1", "left", name, f"s{n}", group="experts" if name == names[0] else "") for n in range(2) for name in names]
+    ratings = [Rating(rater=name, entry="m0", score=4.0, sample="s0") for name in names]
+    study = imported(phase, rows)
+    scores = Study.import_ratings(phase, None, ratings, **(ABOUT | {"slug": "scores"}))
+    numbers = [f"rater {n:02}" for n in range(1, 13)]
+    for one in (study, scores):
+        assert list(one.raters.order_by("id").values_list("name", flat=True)) == sorted(numbers) == numbers
+    assert [row.rater for row in study.votes()] == numbers * 2 and [row.rater for row in scores.ratings()] == numbers
+    assert study.raters.get(group="experts").name == "rater 01"
+    while analyse_due():
+        pass
+    stored = (list(model.objects.values()) for model in (Rater, AuditEntry, StudyAnalysis, Study))
+    assert "example.org" not in repr(list(stored))
 
 
 def test_an_analysis_is_asked_for_once_computed_by_a_worker_and_not_again(phase):
@@ -66,7 +83,7 @@ def test_an_analysis_is_asked_for_once_computed_by_a_worker_and_not_again(phase)
     assert [analyse_due() for _ in range(3)] == [1, 1, 0]
     assert {row.criterion for row in study.analyses.filter(state="done")} == {"", "beauty"}
     row = study.analyses.get(criterion="")
-    votes = canonical(simulated_votes(3, 2, 3))
+    votes = canonical(study.votes(""))
     expected = plain(analyse(votes, damaged=()))
     made = plain(row.summary)
     assert made == row.content and row.made_of == row.wanted
@@ -343,14 +360,14 @@ def test_votes_are_for_organizers_and_hidden_studies_too(phase, client, people):
 
 
 def test_a_name_that_a_spreadsheet_would_evaluate_is_plain_in_every_export_and_reads_back(phase, client, people, tmp_path):
-    study = imported(phase, [vote("=1+1", "@x", "left", rater="+cmd"), vote("-2", "@x", "tie", rater="r", seconds=1.5)], is_public=False)
+    study = imported(phase, [vote("=1+1", "@x", "left", group="+cmd"), vote("-2", "@x", "tie", rater="r", seconds=1.5)], is_public=False)
     client.force_login(people.organizer)
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
     sent = b"".join(client.get(f"{address}votes.csv").streaming_content).decode("utf-8-sig")
     call_command("study", "export", f"{phase.challenge.slug}/{phase.slug}", "people", str(tmp_path / "out.csv"))
     for text in (sent, (tmp_path / "out.csv").read_text("utf-8-sig")):
         first, second = csv.DictReader(io.StringIO(text))
-        assert (first["rater"], first["left"], first["right"]) == ("'+cmd", "'=1+1", "'@x")
+        assert (first["group"], first["left"], first["right"]) == ("'+cmd", "'=1+1", "'@x")
         assert (second["left"], second["seconds"]) == ("-2", "1.5")  # a number is no formula
     assert voting.read(tmp_path / "out.csv") == list(study.votes())
 

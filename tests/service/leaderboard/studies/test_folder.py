@@ -79,12 +79,12 @@ def test_names_of_folders_are_plain_whatever_entries_are_called(phase, entries, 
 
 def test_only_people_who_count_and_entries_that_stand_are_written(phase, entries, tmp_path):
     study = Study.import_votes(phase, None, [*votes(), vote(NAMES[0], NAMES[1], "left", "model", "house_01")], **ABOUT)
-    study.raters.filter(name="model").update(kind=Rater.Kind.JUDGE)
-    study.raters.filter(name="ben").update(is_counted=False)
+    study.raters.filter(name="rater 3").update(kind=Rater.Kind.JUDGE)
+    study.raters.filter(name="rater 2").update(is_counted=False)
     type(entries[0]).objects.filter(pk=entries[0].pk).update(withdrawn_at=timezone.now())
     folder = export(study, tmp_path)
     with (folder / "votes.csv").open() as stream:
-        assert {row["rater"] for row in csv.DictReader(stream)} == {"ann"}
+        assert {row["rater"] for row in csv.DictReader(stream)} == {"rater 1"}
     said = json.loads((folder / "study.json").read_text())
     assert {one["label"] for one in said["entries"] if not one["folder"]} == {NAMES[0], "from elsewhere"}
     assert said["phase"] == f"{phase.challenge.slug}/{phase.slug}" and said["family"] == "wireframe"

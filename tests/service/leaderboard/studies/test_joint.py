@@ -93,7 +93,7 @@ def test_one_account_in_two_studies_is_one_rater_and_is_asked_nothing_twice(scor
     apart = joint.together(studies)
     assert (apart.raters_counted, apart.answers) == (14, 2 * len(rows))
     for k in range(7):
-        Rater.objects.filter(study__in=studies, name=f"r{k}").update(user=UserFactory())
+        Rater.objects.filter(study__in=studies, name=f"rater {k + 1}").update(user=UserFactory())
     as_one = joint.together(studies)
     assert (as_one.raters_counted, as_one.answers) == (7, len(rows)), "the first answer to a question counts"
     assert_same(as_one, whole_summary(studies[0]))
@@ -109,7 +109,7 @@ def test_of_one_accounts_answers_in_two_studies_that_given_first_counts_whicheve
         study.key = f"live {n}"
         study.save(update_fields=["key"])
     for k in range(7):
-        Rater.objects.filter(study__in=(older, newer), name=f"r{k}").update(user=UserFactory())
+        Rater.objects.filter(study__in=(older, newer), name=f"rater {k + 1}").update(user=UserFactory())
     assert_same(joint.together([older, newer]), whole_summary(imported(scored, "alone", earlier)))
 
 

@@ -221,7 +221,7 @@ def test_studies_that_share_items_or_accounts_are_one_by_the_largest_of_them():
 def test_an_account_on_the_list_of_a_study_joins_it_to_none_before_its_answers_count():
     roofs, user = ChallengeFactory(), UserFactory()
     first, second = (held(PhaseFactory(challenge=roofs), f"s{n}", n, noise={"hss": 0.3}) for n in range(2))
-    Rater.objects.filter(study=first, name="r0").update(user=user)
+    Rater.objects.filter(study=first, name="rater 01").update(user=user)
     listed = Rater.objects.create(study=second, name="listed", user=user)
 
     def sharing() -> list[int]:
@@ -230,7 +230,7 @@ def test_an_account_on_the_list_of_a_study_joins_it_to_none_before_its_answers_c
 
     assert sharing() == [0, 0]
     listed.delete()
-    Rater.objects.filter(study=second, name="r3").update(user=user)
+    Rater.objects.filter(study=second, name="rater 04").update(user=user)
     assert sharing() == [1]
 
 
@@ -382,7 +382,7 @@ def test_a_metrics_page_says_which_of_its_studies_another_stands_for():
 
     said = "Not counted: it shares items or raters with a larger study, which is counted."
     assert "mean of 4 studies" in page() and said not in page()
-    Rater.objects.filter(study__in=studies[:2], name="r0").update(user=UserFactory())
+    Rater.objects.filter(study__in=studies[:2], name="rater 01").update(user=UserFactory())
     assert "mean of 3 studies" in page() and page().count(said) == 1
 
 

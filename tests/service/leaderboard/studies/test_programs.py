@@ -79,7 +79,7 @@ def test_a_programs_figure_is_of_the_newest_answers_and_rules_and_stands_until_t
     worked()
     found = ProgramValues.objects.get(program=row)
     assert found.decided["n"] == 216 and against.request() == 0
-    study.study_votes.filter(rater__name="r0").delete()
+    study.study_votes.filter(rater__name="rater 1").delete()
     Study.objects.get(pk=study.pk).touch_votes()
     with monkeypatch.context() as patch:
         patch.setattr(against, "_values", None)  # which are there already
@@ -157,12 +157,12 @@ def test_damaged_entries_take_no_part(study):
 
 
 def test_raters_whom_the_rules_of_a_study_of_pairs_leave_out_take_no_part(study):
-    study.study_votes.filter(rater__name="r3").update(seconds=0.3)
-    study.study_votes.exclude(rater__name="r3").update(seconds=4)
+    study.study_votes.filter(rater__name="rater 4").update(seconds=0.3)
+    study.study_votes.exclude(rater__name="rater 4").update(seconds=4)
     assert against.counted_answers(study).clusters.n_raters == 6
     Study.objects.filter(pk=study.pk).update(screening={"fast": {"seconds": 1.0, "share": 0.2, "answers": 10}})
     counted = against.counted_answers(Study.objects.get(pk=study.pk))
-    assert {counted.raters[n] for n in counted.rater} == {"r0", "r1", "r2", "r4", "r5"}
+    assert {counted.raters[n] for n in counted.rater} == {f"rater {n}" for n in (1, 2, 3, 5, 6)}
 
 
 SHOWN = {"is_public": True, "slug": "shown"}
@@ -327,7 +327,7 @@ class TestOpinionScores:
         assert sentence(few_raters(3)) in client.get(f"/metrics/{row.full_key}/").content.decode()
 
     def test_scores_of_three_people_give_no_figure_of_a_program(self, opinions, people, tmp_path, client):
-        opinions.opinions.exclude(rater__name__in=("r0", "r1", "r2")).delete()
+        opinions.opinions.exclude(rater__name__in=("rater 1", "rater 2", "rater 3")).delete()
         row = ready(opinions.phase.challenge, tmp_path, people.organizer, code=CLOSER)
         worked()
         assert ProgramValues.objects.get(program=row).figures["rho"]["value"] is not None

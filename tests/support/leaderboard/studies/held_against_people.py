@@ -52,7 +52,7 @@ def held(
     """A closed study of the phase, brought from elsewhere unless it has a `key`, with its analysis. Lower noise agrees more."""
     votes = votes_of(raters, samples, each, seed)
     study = Study.import_votes(phase, None, votes, slug=slug, question="Which is closer?", **({"title": slug, "is_public": True} | about))
-    family, given = phase.challenge.family, canonical(votes)
+    family, given = phase.challenge.family, canonical(study.votes())
     rng, metrics = np.random.default_rng(1000 + seed), []
     for key, spread in (NOISE[family] if noise is None else noise).items():
         spec = registry.get(key)
