@@ -22,7 +22,7 @@ from evaluation.models.batch import sentences
 from evaluation.networks import weights
 from leaderboard.boards import first_place, metric_evidence
 from leaderboard.boards.people import of_board, with_people
-from leaderboard.boards.rows import BoardRows, Choice, place_of
+from leaderboard.boards.rows import STATED, BoardRows, Choice, place_of
 from leaderboard.boards.slope import slope, split_of
 from leaderboard.evidence.shown import leading
 from leaderboard.exports.citation import Citation
@@ -177,7 +177,9 @@ def snapshot_export(request: HttpRequest, challenge: str, phase: str, digest: st
     """A snapshot's table as a file, in the order and with the filters of the address."""
     place = shown_board(request.user, challenge, phase)
     ranking = snapshot_of(place.phase, place.viewer, digest)
-    choice = replace(choice_of(request, place.phase), page=1, columns=None)  # a file has all of both
+    # A file has all pages and all metrics; of what teams state it has what the address names.
+    stated = tuple(key for key in request.GET.getlist("column")[:MAX_COLUMNS] if key.startswith(STATED))
+    choice = replace(choice_of(request, place.phase), page=1, columns=stated)
     content = written(ranking.seen, choice, place.viewer.team_id if choice.mine else None, caption(place, ranking), kind)
     response = HttpResponse(content, content_type=f"{FILE_FORMATS[kind].content_type}; charset=utf-8")
     name = f"{place.challenge.slug}-{place.phase.slug}-{ranking.short}.{kind}"
@@ -286,10 +288,12 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "every_column": urlencode(
             [
                 *((name, request.GET[name]) for name in ("sort", "view") if name in request.GET),
-                *(("column", metric.slug) for metric in rows.metrics),
+                *(("column", slug) for slug in (*(metric.slug for metric in rows.metrics), *rows.stated_in_sight)),
             ]
         ),
-        "n_columns": len(rows.visible_metrics) + sum(map(bool, (rows.people, board.overall.rule in VALUE_TITLES, rows.folded))),
+        "n_columns": len(rows.visible_metrics)
+        + len(rows.stated_in_sight)
+        + sum(map(bool, (rows.people, board.overall.rule in VALUE_TITLES, rows.folded))),
         "people_head": Head.of(request, rows, PEOPLE, True),
         "rank_head": Head.of(request, rows, "rank"),
         "name_head": Head.of(request, rows, "name"),

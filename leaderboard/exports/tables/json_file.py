@@ -35,6 +35,7 @@ def write(table: Table) -> str:
                 "entry": row.entry,
                 "team": row.team,
                 "flags": list(row.flags),
+                **{name: stated for (name, _), (stated, _) in zip(table.stated, row.stated, strict=True)},
                 "scores": {
                     slug: {"value": finite(value), "ci": _pair(low, high), "rank": rank, "n": n}
                     for slug, (value, low, high, rank, n) in zip(slugs, row.cells, strict=True)

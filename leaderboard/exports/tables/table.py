@@ -88,9 +88,17 @@ class Column:
         return Shown(rounded(value, low, high, self.bounds, self.decimals), best)
 
 
+class Stated(NamedTuple):
+    """A value that a team states of its entry, and as it is read."""
+
+    value: float | str | None
+    text: str
+
+
 @dataclass(frozen=True)
 class Row:
-    """One entry; `cells` line up with the table's columns. `flags` are words: "baseline", "verified"."""
+    """One entry; `cells` line up with the table's columns, `stated` with its columns of what teams state. `flags` are words: "baseline",
+    "verified"."""
 
     rank: int | None
     entry: str
@@ -99,6 +107,7 @@ class Row:
     rank_low: int | None = None
     rank_high: int | None = None
     flags: tuple[str, ...] = ()
+    stated: tuple[Stated, ...] = ()
 
     @property
     def place(self) -> str:
@@ -133,24 +142,33 @@ class Caption:
 
 @dataclass(frozen=True)
 class Table:
-    """A board to be written down, its rows in the order to be shown."""
+    """A board to be written down, its rows in the order to be shown. `stated` has (name, title) of each column of what teams state of
+    their entries."""
 
     caption: Caption
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    stated: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         for row in self.rows:
+            if len(row.stated) != len(self.stated):
+                raise ValueError(f"row {row.entry!r} states {len(row.stated)} values for {len(self.stated)} columns")
             if len(row.cells) != len(self.columns):
                 raise ValueError(f"row {row.entry!r} has {len(row.cells)} cells for {len(self.columns)} columns")
+
+    @property
+    def headings(self) -> list[str]:
+        """Heads of all columns as they are read."""
+        return ["Rank", "Entry", *(title for _, title in self.stated), *(column.heading for column in self.columns)]
 
     def shown(self, row: Row) -> list[Shown]:
         """The cells of a row as they are read."""
         return [column.shown(cell) for column, cell in zip(self.columns, row.cells, strict=True)]
 
     def people_rows(self) -> list[tuple[str, list[str]]]:
-        """Lines below the table that say how far each column agrees with people: a title, and a text for each column; none where nobody
-        judged."""
+        """Lines below the table that say how far each column agrees with people: a title, and a text for each column, empty below what
+        teams state; none where nobody judged."""
         found = []
         titles = {"decided": "Agrees with people", "pairs": "Agrees with people, by an earlier rule", "rho": "Spearman's ρ with people"}
         for name, title in titles.items():
@@ -174,7 +192,7 @@ class Table:
                     if name == "rho" and figure.n:  # of entries, which no caption counts
                         more.append(f"{figure.n:,} {'entry' if figure.n == 1 else 'entries'}")
                     texts.append(f"{figure.value:.2f} ({', '.join(more)})")
-                found.append((title, texts))
+                found.append((title, [*[""] * len(self.stated), *texts]))
         return found
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from dataclasses import replace
 
 import pytest
@@ -10,7 +13,7 @@ from hypothesis import strategies as st
 
 from leaderboard.boards.people import with_people
 from leaderboard.boards.rows import BoardRows, Choice, bar, cell, meaning, position
-from leaderboard.exports.tables import csv_file
+from leaderboard.exports.tables import csv_file, json_file, latex, markdown
 from leaderboard.exports.tables.table import Agreement as ExportedAgreement
 from leaderboard.exports.tables.table import Caption
 from leaderboard.records.board import Board, ColumnAgreement
@@ -236,3 +239,18 @@ def test_an_interval_over_an_unknown_number_is_not_said_to_be_over_none():
     column = column_of("a", [3.5], ci_low=[3.0], ci_high=[4.0], unit="of 5", n=[0])
     assert cell(column, 0).title == "3.5 of 5; 95 % interval 3 to 4; rank 1 (1)"
     assert " over 4; " in cell(column.model_copy(update={"n": [4]}), 0).title
+
+
+def test_what_teams_state_is_a_column_where_it_is_chosen_on_the_page_and_in_files():
+    board = board_of([0.9, 0.8], parameters=[38_000_000, None], run_seconds=[None, None])
+    assert list(BoardRows(board, Choice()).stated_titles().values()) == ["Parameters"], "nobody states a run time"
+    chosen = BoardRows(board, Choice(columns=("stated_parameters",)))
+    assert [line.stated for line in chosen.lines] == [["38 M"], ["–"]]
+    caption = Caption("C", "P", "s", "2026", "https://x.example")
+    table = chosen.table(caption)
+    assert table.headings[:3] == ["Rank", "Entry", "Parameters"] and table.stated == (("parameters", "Parameters"),)
+    first, second = csv.DictReader(io.StringIO(csv_file.write(table).removeprefix("\ufeff")))
+    assert (first["parameters"], second["parameters"]) == ("38000000", "")
+    assert [row["parameters"] for row in json.loads(json_file.write(table))["rows"]] == [38_000_000, None]
+    assert "| 38 M |" in markdown.write(table) and " & 38 M & " in latex.write(table)
+    assert BoardRows(board, Choice()).table(caption).stated == ()
