@@ -53,7 +53,7 @@ def write(table: Table) -> str:
                 cells.append(rf"{text}$^{{{own.up}}}_{{{own.down.replace('−', '-')}}}$")
             else:
                 cells.append(f"{text} {_latex(own.half)}".rstrip())
-        lines.append(" & ".join([*map(_latex, (row.place, row.name, *(text for _, text in row.stated))), *cells]) + r" \\")
+        lines.append(" & ".join([*map(_latex, (row.place, row.name, *table.stated_texts(row))), *cells]) + r" \\")
     people_rows = table.people_rows()
     if people_rows:
         lines.append(r"\midrule")

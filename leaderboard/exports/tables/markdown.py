@@ -24,7 +24,7 @@ def write(table: Table) -> str:
         for own, best in table.shown(row):
             text = _markdown(own.text)
             cells.append(f"{f'**{text}**' if best else text} {_markdown(own.spread)}".rstrip())
-        lines.append(_markdown_line([row.place, *map(_markdown, (row.name, *(text for _, text in row.stated))), *cells]))
+        lines.append(_markdown_line([row.place, *map(_markdown, (row.name, *table.stated_texts(row))), *cells]))
     for title, texts in table.people_rows():
         lines.append(_markdown_line(["", f"*{_markdown(title)}*", *(_markdown(cell) for cell in texts)]))
     return "\n".join(lines) + "\n"

@@ -13,23 +13,16 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from leaderboard.records.board import MetricColumn
+from leaderboard.records.cell import is_best
+from leaderboard.records.unit import NOUN
 from leaderboard.stats.states import State
+from leaderboard.stats.two_way_intervals import Figure
+from leaderboard.wording import stated
 from leaderboard.wording.digits import NONE, Bounds, Rounded, rounded
+from submissions.entry_fields import EntryField
 
 KEPT = 16_384  # texts whose escaped form a writer keeps: a board's values have few digits, so most come again and again
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """A figure with its 95 % interval, of how many answers or entries it is, and why it has no interval; None where there is none."""
-
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    n: int | None = None
-    state: State = State.KNOWN
-    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -38,7 +31,7 @@ class People:
     Spearman's rho, and its places among the columns. `is_few` says that too few people judged, or too few items, for any figure where
     people read it."""
 
-    figures: dict[str, Agreement]
+    figures: dict[str, Figure]
     places: tuple[int, int] | None = None
     trained: str = ""  # "these", "entries", "unknown" or "refused", see `leaderboard.studies.training_overlap`
     is_few: bool = False
@@ -84,15 +77,7 @@ class Column:
     def shown(self, cell: Cell) -> Shown:
         """A cell of this column as it is read. Where all entries share first place none is the best."""
         value, low, high, rank, _ = cell
-        best = rank == 1 and any(other is not None and other > 1 for other in self.ranks)
-        return Shown(rounded(value, low, high, self.bounds, self.decimals), best)
-
-
-class Stated(NamedTuple):
-    """A value that a team states of its entry, and as it is read."""
-
-    value: float | str | None
-    text: str
+        return Shown(rounded(value, low, high, self.bounds, self.decimals), is_best(rank, self.ranks))
 
 
 @dataclass(frozen=True)
@@ -107,7 +92,7 @@ class Row:
     rank_low: int | None = None
     rank_high: int | None = None
     flags: tuple[str, ...] = ()
-    stated: tuple[Stated, ...] = ()
+    stated: tuple[float | str | None, ...] = ()
 
     @property
     def place(self) -> str:
@@ -142,13 +127,14 @@ class Caption:
 
 @dataclass(frozen=True)
 class Table:
-    """A board to be written down, its rows in the order to be shown. `stated` has (name, title) of each column of what teams state of
-    their entries."""
+    """A board to be written down, its rows in the order to be shown; its intervals are over what is called `noun`. `stated` has the
+    field and the title of each column of what teams state of their entries."""
 
     caption: Caption
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
-    stated: tuple[tuple[str, str], ...] = ()
+    noun: str = NOUN
+    stated: tuple[tuple[EntryField, str], ...] = ()
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -165,6 +151,10 @@ class Table:
     def shown(self, row: Row) -> list[Shown]:
         """The cells of a row as they are read."""
         return [column.shown(cell) for column, cell in zip(self.columns, row.cells, strict=True)]
+
+    def stated_texts(self, row: Row) -> list[str]:
+        """Values that the team of a row's entry states, as they are read."""
+        return [stated.value(field, value) for (field, _), value in zip(self.stated, row.stated, strict=True)]
 
     def people_rows(self) -> list[tuple[str, list[str]]]:
         """Lines below the table that say how far each column agrees with people: a title, and a text for each column, empty below what
