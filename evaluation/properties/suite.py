@@ -125,7 +125,7 @@ SANITY = Suite("sanity tests", f"sanity/{SUITE_VERSION}", lambda spec, params: t
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run of a suite is, as plain JSON; each slice of it goes on from there.
+    """Progress of a run of a suite, as plain JSON; each slice of it goes on from there.
 
     `rows`: what was measured: of sanity tests one dict of outcomes per model (`outcomes.plain`), in the dataset's order, of which only
     the last may lack tests; of acceptance tests one score each (`evaluation.properties.gate.design.Row`).
