@@ -9,7 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from submissions.entry_states import HOLDS, OWN_FAULTS, PUBLIC_REASONS, PUBLIC_STATES, EntryState, Reader, Reason, State, Why
-from submissions.wording import BECAME, LABELS, failed, failure, label, sentence, waiting
+from submissions.wording import BECAME, LABELS, failure, label, sentence, waiting
+from submissions.wording import failed as failed_words
 from tests import ROOT
 
 UNTIL = datetime(2026, 12, 14, 22, 59, tzinfo=UTC)
@@ -273,4 +274,4 @@ def test_other_work_that_fails_is_named_by_what_it_does():
     ],
 )
 def test_a_row_of_work_says_what_failed_and_quotes_what_a_program_said(why, words):
-    assert failed(SimpleNamespace(doing="trying this metric", failed_why=why)) == words
+    assert failed_words(SimpleNamespace(doing="trying this metric", failed_why=why)) == words
