@@ -135,6 +135,13 @@ def test_models_and_records_import_nothing_that_shows():
             assert not SHOWING.match(name), f"{path.relative_to(ROOT)} imports {name}"
 
 
+def test_what_computes_and_assembles_figures_says_nothing():
+    """The command of the statistics says what it writes."""
+    for path in files("leaderboard/stats", "leaderboard/boards"):
+        if path.name != "__main__.py":
+            assert not [name for name in imports(path) if ".wording" in name], path.relative_to(ROOT)
+
+
 def test_records_stand_at_the_bottom():
     """They import what is computed, and one another."""
     for path in files("leaderboard/records"):
