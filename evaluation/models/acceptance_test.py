@@ -101,7 +101,7 @@ def standing(column: Mapping[str, Any], row: SuiteRun | None, noun: str = "scene
             f"Shown, not ranked yet: it is being tried on the phase's own references ({row.percent if row else 0:.0f} %).",
             row.pk if row else None,
         )
-    return Standing("failed", f"Shown, not ranked: it could not be tried. {row.failure}", row.pk)
+    return Standing("failed", "Shown, not ranked: it could not be tried.", row.pk)
 
 
 def _may_rank(column: Mapping[str, Any]) -> bool:

@@ -24,6 +24,7 @@ from evaluation.work.sandbox import job_folder, sandbox
 from leaderboard.service import health
 from submissions.models import User
 from submissions.storage import stored_files
+from submissions.wording import failed as failed_words
 
 MAX_KEYS = 100_000  # of a Redis, that are looked at
 MAX_NAMES = 20  # that are listed
@@ -192,8 +193,8 @@ class Command(BaseCommand):
         if failed:
             one = failed[0]
             raise CommandError(
-                f"sanity and acceptance tests that failed: {len(failed)} (the {one.suite.title} of {one.key}: {one.failure}) Have them "
-                "tested again in the admin"
+                f"sanity and acceptance tests that failed: {len(failed)} (the {one.suite.title} of {one.key}: {failed_words(one)}) "
+                "Have them tested again in the admin"
             )
         waiting: dict[str, list[SuiteRun]] = {}
         for run in runs:

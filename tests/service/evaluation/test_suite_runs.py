@@ -16,8 +16,8 @@ from submissions.models import Phase
 from tests.support.leaderboard.property_tables import TIGHT, table
 
 pytestmark = pytest.mark.django_db(transaction=True)
-BEFORE = [("evaluation", "0033_simulated_models_of_sanity_tests")]
-AFTER = [("evaluation", "0034_suite_runs")]
+BEFORE = [("evaluation", "0034_reasons_of_failures")]
+AFTER = [("evaluation", "0035_suite_runs")]
 WHEN = datetime(2026, 11, 27, 12, tzinfo=UTC)
 VERDICT = SceneVerdict(
     "attic", True, 6, (Condition("A", True, 33, 34, 0.97, (("blur1", 1, 6),)),), (("clean", 0.1 + 0.2), ("grey", 1 / 3)), (0.9, 0.8, 1.0)
@@ -65,7 +65,15 @@ def test_results_of_before_are_those_of_now(phase: Phase):
             finished_at=WHEN,
             **common,
         )
-        begun = {"outcomes": [{"identity": [True, None, None]}], "pending": [0.1], "done": 1, "total": 17, "lease_token": token}
+        begun = {
+            "reason": "memory",
+            "numbers": {"megabytes": 512},
+            "outcomes": [{"identity": [True, None, None]}],
+            "pending": [0.1],
+            "done": 1,
+            "total": 17,
+            "lease_token": token,
+        }
         sanity.create(fingerprint="b", suite_version=1, **begun, **common)
     finally:
         migrate(AFTER)
@@ -79,4 +87,5 @@ def test_results_of_before_are_those_of_now(phase: Phase):
     assert (measured.state, measured.judged_at, measured.done, measured.total) == ("done", WHEN, 9, 9)
     under_way = SuiteRun.objects.get(fingerprint="b")
     assert (under_way.rows, under_way.at, under_way.table, under_way.judged_at) == (begun["outcomes"], [0.1], None, None)
+    assert (under_way.reason, under_way.numbers) == ("memory", {"megabytes": 512})
     assert (under_way.version, under_way.lease_token, under_way.done, under_way.total) == ("sanity/1", token, 1, 17)

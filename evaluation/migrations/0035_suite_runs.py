@@ -4,7 +4,7 @@ import django.db.models.deletion
 from django.db import migrations, models
 
 SAME = (
-    "lease_token", "lease_until", "attempts", "losses", "lost", "worker", "machine", "failure", "failure_detail", "lacking_since",
+    "lease_token", "lease_until", "attempts", "losses", "lost", "worker", "machine", "reason", "numbers", "failure", "failure_detail", "lacking_since",
     "created_at", "finished_at", "fingerprint", "key", "params", "state", "done", "total", "seconds",
 )
 
@@ -27,7 +27,7 @@ def drop_sanity_tests(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluation", "0033_simulated_models_of_sanity_tests")]
+    dependencies = [("evaluation", "0034_reasons_of_failures")]
     operations = [
         migrations.RenameModel("AcceptanceTest", "SuiteRun"),
         migrations.RenameField("SuiteRun", "scenes", "results"),
