@@ -83,7 +83,7 @@ class PublishedFile:
 
     @property
     def there(self) -> bool:
-        """True if it is here, and was checked when it came."""
+        """True if the file is on this machine; its digest was checked when it was downloaded."""
         return bool(self.record) and self.path.is_file()
 
     @property
@@ -351,7 +351,7 @@ def get(network: str, name: str) -> Weights:
 
 
 def require(network: str, name: str) -> Weights:
-    """The set of that name with all its files here, and fit to be used; WeightsError otherwise."""
+    """The set of weights of that name, if all its files are on this machine and usable; WeightsError otherwise."""
     found = get(network, name)
     if not found.there or found.fault:
         raise WeightsError(found.fault or _absent([found], network))

@@ -148,7 +148,7 @@ class Reader:
         self.problems.add(self.at(key), reason, node.start_mark.line + 1 if node is not None else self.line)
 
     def node(self, key: str, default: object = REQUIRED) -> yaml.Node | None:
-        """The value's node, or None (a fault where the key is required)."""
+        """The YAML node of a key's value, or None; a missing required key is noted as a fault."""
         self._known.append(key)
         if key not in self.nodes and default is REQUIRED:
             self.fault(key, "expected a value; the key is missing")

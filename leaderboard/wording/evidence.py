@@ -230,7 +230,7 @@ def divided(criterion: CriterionFigures) -> str:
 
 
 def beside_leading(record: EvidenceRecord, name: str, criterion: CriterionFigures) -> str:
-    """Sentence on how far a criterion stands for the one that was named first; empty where that is not known."""
+    """Sentence on how often a criterion and the leading one put the same result first; empty if that is not known."""
     found = criterion.beside_leading
     if found is None or found.value is None or not found.shown:
         return ""

@@ -62,7 +62,7 @@ def named(noun: Noun) -> str:
 
 
 def sentence(reason: Reason | None, noun: Noun = SAMPLE) -> str:
-    """The sentence of a reason, empty without one; `noun` is what an item is called, which is asked for where the sentence names items."""
+    """The sentence of a reason, empty without one; `noun` is the name of an item, looked up only if the sentence names items."""
     if reason is None:
         return ""
     words = SENTENCES[reason.key]
@@ -85,7 +85,7 @@ def clause(reason: Reason | None, noun: Noun = SAMPLE) -> str:
 
 
 def why(of: Any, noun: Noun = SAMPLE) -> str:
-    """The reason of a figure, a stored one included, as a sentence; what a ranking of before said stays as it was said."""
+    """The reason of a figure, a stored one included, as a sentence; what an earlier ranking said stays as it was said."""
     if isinstance(of, Mapping):
         return of.get("why") or sentence(read(of.get("reason")), noun)
     return getattr(of, "why", "") or sentence(getattr(of, "reason", None), noun)
@@ -93,7 +93,7 @@ def why(of: Any, noun: Noun = SAMPLE) -> str:
 
 def told(content: Any, noun: Noun = SAMPLE) -> Any:
     """Contents in JSON's types with the sentence of each reason beside it: of `reason` in `why`, of `mos_mle_reason` in `mos_mle_why`. What
-    a ranking of before said stays as it was said."""
+    an earlier ranking said stays as it was said."""
     if isinstance(content, list):
         return [told(each, noun) if isinstance(each, dict | list) else each for each in content]
     if not isinstance(content, dict):

@@ -357,7 +357,7 @@ def choose(request: HttpRequest, submission: Id) -> Any:
     response={200: SubmissionBrief, **ACT_ERRORS},
     summary="Have an entry on hold scored as it is",
     description=(
-        "It keeps the date of its upload, and takes one of your team's uploads of today. After the end of the phase this is possible "
+        "It keeps the date of its upload and counts as one of your team's uploads of today. After the end of the phase this is possible "
         "for 24 hours, for entries from before the end; not once the board has been frozen or revealed."
     ),
 )

@@ -101,7 +101,7 @@ class WorkerRow:
 
 
 def _workers(shown: list[RemoteWorker], now: datetime) -> list[WorkerRow]:
-    """Past work of each of them, in two queries."""
+    """The workers with their past work, in two queries."""
     names, tokens = {it.name for it in shown}, {it.token_id for it in shown}
     live = set(RemoteWorker.live(now).filter(pk__in=[it.pk for it in shown]).values_list("pk", flat=True))
     records = PartRecord.objects.filter(token__in=tokens, worker__in=names).exclude(verdict=Verdict.FAILED).order_by()

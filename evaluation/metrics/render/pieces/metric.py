@@ -214,7 +214,7 @@ def scorer(clean: CleanViews, params: Mapping[str, Any], prepared: MutableMappin
     """The acceptance test's scorer on clean views, of which there must be three (ValueError); `prepared` has what was fitted on them, or
     gains it. WeightsError where a backbone's weights are not here."""
     if len(clean.images) < 3:
-        raise ValueError("a clean view is held against two others at least")
+        raise ValueError("a clean view is compared with at least two others")
     return PiecesScorer(clean, str(params["features"]), prepared)
 
 

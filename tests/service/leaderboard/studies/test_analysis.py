@@ -177,7 +177,7 @@ def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(ju
     worse, slug = 1, "corner_f1"
     study = imported(phase, votes_for(entries, items, worse))
     analyse_due()
-    assert "no people yet" in client.get(address).content.decode()  # the ranking is of before
+    assert "no people yet" in client.get(address).content.decode()  # the ranking is an earlier one
     snapshots.make_all(phase)
     content = Snapshot.current(phase, "public").board
     found = of_board(content)

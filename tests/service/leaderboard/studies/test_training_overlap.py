@@ -1,4 +1,4 @@
-"""Overlap of a learned metric's training with the answers it is held against: by its card, and in words wherever its agreement
+"""Overlap of a learned metric's training with the answers it is compared with: by its card, and in words wherever its agreement
 stands."""
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def test_a_file_of_votes_is_known_by_its_digest_until_it_is_changed(study, shelf
 
 def test_weights_that_do_not_say_enough_are_unknown(study, shelf):
     assert known(study, shelf) == "unknown"
-    assert known(study, shelf, phase=place(study), title="Which is closer?", **SEEN) == "unknown"  # a card of before
+    assert known(study, shelf, phase=place(study), title="Which is closer?", **SEEN) == "unknown"  # an earlier card
     assert known(study, shelf, phase="another/one", **SEEN) == ""
     found = column(shelf, samples=["elsewhere"], methods=[])
     assert trained_on(study, found, SAMPLES, METHODS) == ""

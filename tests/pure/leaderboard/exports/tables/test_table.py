@@ -125,7 +125,7 @@ class TestPeople:
         line = "0.94 (0.71 to 0.99, 11 entries) {0} 0.90 (no interval, 6 entries) {0}"
         assert f"| *Spearman's ρ with people* | {line.format('|')} – |" in markdown.write(table)
         assert rf" & Spearman's $\rho$ with people & {line.format('&')} -- \\" in latex.write(table)
-        unknown = replace(hss, people=People({"rho": Agreement(0.94)}))  # in rankings of before
+        unknown = replace(hss, people=People({"rho": Agreement(0.94)}))  # in earlier rankings
         assert "| *Spearman's ρ with people* | 0.94 (no interval) | – | – |" in markdown.write(
             replace(table, columns=(unknown, replace(fid, people=None), other))
         )
