@@ -346,7 +346,7 @@ def get(network: str, name: str) -> Weights:
     """The set of that name; WeightsError if there is none."""
     found = _sets(network).get(name)
     if found is None:
-        raise WeightsError(f"There are no weights {name!r} of {network}; there are: {', '.join(names(network)) or 'none'}.")
+        raise WeightsError(f"{network} has no weights {name!r}; available: {', '.join(names(network)) or 'none'}.")
     return found
 
 
@@ -432,7 +432,7 @@ def refusal(spec: MetricSpec, params: Mapping[str, Any], command: str = FETCH) -
         wanted = [get(network, params[name]) for network, name in spec.networks]
     except WeightsError as error:
         made = [TRAINED_WITH[network] for network, _ in spec.networks if network in TRAINED_WITH]
-        return f"{error} The operator trains such with: {made[0]}" if made else str(error)
+        return f"{error} The operator trains such weights with: {made[0]}" if made else str(error)
     absent = [found for found in wanted if not found.there]
     if absent:
         return _absent(absent, spec.title, command)

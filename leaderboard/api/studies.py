@@ -67,7 +67,7 @@ class StudyFull(StudyBrief):
         )
     )
     record: dict[str, Any] | None = Field(
-        description="Figures of answers that were brought in as one set, as /evidence/NAME/ has those of published sets; null for others."
+        description="Figures of answers that were imported as one set, in the form of /evidence/NAME/; null for other studies."
     )
 
 

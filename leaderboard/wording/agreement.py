@@ -36,7 +36,7 @@ TRAINED = {  # of a metric and the answers that it is compared with, see `leader
     ),
     "refused": (
         "not ranked",
-        "Its weights may order nothing, as their model card says or because they are gone, so it has no place among metrics.",
+        "Its weights may not rank: their model card says so, or they were removed. It therefore has no place among metrics.",
     ),
 }
 

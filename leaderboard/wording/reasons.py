@@ -45,7 +45,7 @@ SENTENCES = {
     Key.NONE_COUNTS: "No two of the entries that were compared here count: the others are damaged, or were left out.",
     Key.ALL_SCREENED: "No score counts: the rule of screening leaves everybody out.",
     Key.NO_COMPARISONS: "Nobody scored two entries on one {item}, so no comparisons follow from the scores.",
-    Key.ONLY_MEANS: "Only the means were published, and a pair needs single scores.",
+    Key.ONLY_MEANS: "Only the means were published, and comparing two entries needs single scores.",
     Key.RATERS_AT_CHANCE: "Two raters agree in no more than half of the comparisons here, so there is no other rater to compare it with.",
     Key.ONE_RATER_HOLDS_MOST: "One rater would hold more than half of the weight.",
     Key.GATE_NOT_PASSED: "It was not shown to agree with the others about as often as at least half of the raters do.",

@@ -65,7 +65,7 @@ def not_ordered(across: Sequence[Condition]) -> str:
         for name, (wrong, of) in sorted(found.items(), key=lambda one: -one[1][0])
         for severe, _, mild in [name.partition(":")]
     ]
-    return f"It does not always put {', '.join(pairs)}." if pairs else ""
+    return f"It does not always score {', '.join(pairs)}." if pairs else ""
 
 
 def failure(condition: Condition, kind: str) -> str:
