@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leaderboard.boards.people import People, of_board
-from leaderboard.boards.rows import cell, place_of
+from leaderboard.boards.rows import place_of
 from leaderboard.boards.slope import slope, slope_of_two, split_of
 from leaderboard.records.board import Board, MetricColumn
 from leaderboard.records.claim import FirstPlace
@@ -44,13 +44,15 @@ def front(board: Board) -> Front | None:
         elif claim.means and len(claim.metrics) == len(claim.people) == 1 and ours != theirs:
             rank = next((rank for rank, n in ranked if entries[n].id == theirs[1]), None)
             by_means = FirstByMeans(metrics=ours, people=theirs, rank=rank, lines=lines, ids=_ids(lines, ours, theirs))
-    own, by_metrics = cell(metric, first), FirstPlace.by_metrics(overall)
+    by_metrics = FirstPlace.by_metrics(overall)
     return Front(
         id=entry.id,
         name=entry.name,
         team=entry.team,
         metric=metric.title,
-        value=f"{own.text} {own.half or f'{own.up} {own.down}'}".strip(),
+        value=(metric.value[first], *metric.interval(first)),
+        bounds=metric.bounds,
+        decimals=metric.decimals,
         top=tuple(top),
         people=people.basis if people is not None and column is not None else None,
         parted=parted,

@@ -137,7 +137,9 @@ class Front(Record):
     name: str
     team: str
     metric: str
-    value: str
+    value: Ends
+    bounds: tuple[float | None, float | None] = (None, None)  # of the metric
+    decimals: int | None = None  # that the value was published with
     top: tuple[Leader, ...] = ()
     people: Basis | None = None
     parted: Parted | None = None

@@ -26,7 +26,7 @@ from leaderboard.views import evidence
 from leaderboard.wording import contradiction as wording
 from leaderboard.wording.statement import Statement
 from submissions.kinds import FAMILIES
-from submissions.models import Announcement, Challenge, Phase
+from submissions.models import Announcement, Challenge, ChallengeFile, Phase
 from submissions.models.challenge import MAX_TAGS, TAG
 from submissions.visibility import board_is_out, visible_challenges
 
@@ -137,7 +137,7 @@ def challenge_list(request: HttpRequest) -> HttpResponse:
     text, now = search_text(request), timezone.now()
     asked = {name: request.GET.get(name, "") for name in ("kind", "state", "people")}
     tags = [tag for tag in dict.fromkeys(request.GET.getlist("tag")[:MAX_TAGS]) if TAG.fullmatch(tag)]
-    challenges = visible(request.user)
+    challenges = visible(request.user).order_by("simulated", "-created_at")  # real ones first
     every = Counter(tag for row in challenges.exclude(tags=[]).order_by().values_list("tags", flat=True) for tag in row)
     if text:
         challenges = challenges.filter(Q(title__icontains=text) | Q(summary__icontains=text))
@@ -182,7 +182,9 @@ def challenge_list(request: HttpRequest) -> HttpResponse:
 
 def visible(user: Any) -> QuerySet[Challenge]:
     """Challenges `user` may see, newest first."""
-    return visible_challenges(user).prefetch_related(Prefetch("phases", Phase.objects.order_by("position", "opens_at", "id")))
+    phases = Prefetch("phases", Phase.objects.order_by("position", "opens_at", "id"))
+    pictures = Prefetch("files", ChallengeFile.objects.filter(kind=ChallengeFile.Kind.PICTURE))  # for the logo, of all its files
+    return visible_challenges(user).prefetch_related(phases, pictures)
 
 
 def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) -> list[Card]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leaderboard.records.board import Board, Ranks
+from leaderboard.records.cell import Untested
 from leaderboard.records.unit import Unit
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL, GROUPS_FOR_RARE_FAILURES
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
@@ -139,12 +140,9 @@ def alone(own: Interval, low: int, high: int) -> str:
     return SENTENCES["alone"].format(a=own[0], b=own[1], c=low, d=high)
 
 
-def untested(board: Board, standing: Ranks, index: int) -> str:
+def untested(it: Untested | None) -> str:
     """Reason why an entry has no rank interval where others have one; empty where it has, or none has."""
-    key = standing.untested[index] if standing.untested else ""
-    by_rule = standing is board.overall and board.overall.rule != "primary"
-    most = OVERALL_FIRST if by_rule else FIRST
-    return SENTENCES[key].format(items=plural(board.resampled), most=most) if key else ""
+    return "" if it is None else SENTENCES["lacks" if it.lacks else "first"].format(items=plural(it.noun), most=it.most)
 
 
 def of_values(unit: Unit, equal: Sequence[tuple[str, int]]) -> list[str]:

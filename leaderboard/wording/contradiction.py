@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from leaderboard.records.front import Contradiction, FirstByMeans, Front, Parted, Split, Turned
+from leaderboard.wording.digits import rounded
 from leaderboard.wording.figures import interval, number, share
 from leaderboard.wording.nouns import answer, counted, on_scale, people, plural
 from leaderboard.wording.ranks import ordinal, place
@@ -14,7 +15,8 @@ def first(front: Front) -> Statement:
     if front.level > 1:
         return Statement.of(name(front.name), f" and {counted(front.level - 1, 'other')} share first place.")
     rest = f"; {counted(front.open, 'other')} may be first too" if front.open else ""
-    return Statement.of(name(front.name), f" is first, {front.metric} {front.value}{rest}.")
+    value = rounded(*front.value, front.bounds, front.decimals)
+    return Statement.of(name(front.name), f" is first, {front.metric} {f'{value.text} {value.spread}'.strip()}{rest}.")
 
 
 def order(found: Contradiction) -> Statement:

@@ -15,8 +15,9 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard import package, wheel
+from leaderboard import package
 from leaderboard.boards import snapshots
+from leaderboard.exports import wheel
 from leaderboard.exports.starter_kit import write_kit
 from leaderboard.models import Study
 from leaderboard.studies.analysis import analyse_due

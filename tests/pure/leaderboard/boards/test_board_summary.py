@@ -13,7 +13,7 @@ NINE = Basis(of="votes", n=9, raters=2)
 
 def test_the_first_and_who_follows():
     found = front(board_of([0.2, 0.9, None, 0.5, 0.1], name=list("abcde")))
-    assert (found.name, found.metric, found.value) == ("b", "A", "0.9000")
+    assert (found.name, found.metric, found.value) == ("b", "A", (0.9, None, None))
     assert [(one.rank, one.name, one.place, one.against) for one in found.top] == [
         (1, "b", None, False),
         (2, "d", None, False),
@@ -33,11 +33,9 @@ def test_a_first_place_that_is_not_settled_says_how_many_may_have_it():
 
 def test_the_first_stands_with_the_interval_of_its_value():
     board = board_of([0.2, 0.9])
-    sides = {"ci_low": [0.1, 0.872], "ci_high": [0.3, 0.928]}
-    even = board.model_copy(update={"metrics": [column_of("a", [0.2, 0.9], **sides)]})
-    assert front(even).value == "0.900 ±.028"
-    uneven = board.model_copy(update={"metrics": [column_of("a", [0.2, 0.9], **sides | {"ci_low": [0.1, 0.8]})]})
-    assert front(uneven).value == "0.900 +.028 −.100"
+    column = column_of("a", [0.2, 0.9], ci_low=[0.1, 0.872], ci_high=[0.3, 0.928], bounds=[0.0, 1.0])
+    found = front(board.model_copy(update={"metrics": [column]}))
+    assert (found.value, found.bounds, found.decimals) == ((0.9, 0.872, 0.928), (0.0, 1.0), None)
 
 
 def test_what_is_hidden_later_is_left_out_with_all_that_names_it():

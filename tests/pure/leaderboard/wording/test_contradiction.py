@@ -10,7 +10,7 @@ from leaderboard.wording import contradiction
 from leaderboard.wording.statement import Statement, Tone, name, person
 
 VOTES, RATINGS = Basis(of="votes", n=1200, raters=9), Basis(of="ratings", n=1, raters=None)
-FIRST = Front(id=1, name="ridge", team="t", metric="F1", value="0.90 ±.03")
+FIRST = Front(id=1, name="ridge", team="t", metric="F1", value=(0.9, 0.87, 0.93))
 PARTED = Parted(metrics=("a", 1), people=("b", 2), ends=(0.7, 0.6, 0.8), basis=VOTES, simulated=False, imported=False)
 TURNED = Turned(metric="F1", first=("a", 1), preferred=("b", 2), ends=(0.999, 0.9, 1.0), basis=VOTES, simulated=False, sample="")
 SCORED = PARTED.model_copy(update={"ends": (0.52, 0.31, 0.7), "basis": RATINGS})
@@ -19,8 +19,8 @@ SCORED = PARTED.model_copy(update={"ends": (0.52, 0.31, 0.7), "basis": RATINGS})
 @pytest.mark.parametrize(
     ("record", "said"),
     [
-        (FIRST, "ridge is first, F1 0.90 ±.03."),
-        (FIRST.model_copy(update={"open": 2}), "ridge is first, F1 0.90 ±.03; 2 others may be first too."),
+        (FIRST, "ridge is first, F1 0.900 ±.030."),
+        (FIRST.model_copy(update={"open": 2}), "ridge is first, F1 0.900 ±.030; 2 others may be first too."),
         (FIRST.model_copy(update={"level": 2}), "ridge and 1 other share first place."),
         (FIRST.model_copy(update={"level": 3}), "ridge and 2 others share first place."),
     ],
