@@ -54,7 +54,7 @@ class StudyBrief(Schema):
 
 
 class StudyFull(StudyBrief):
-    planned_looks: int = Field(description="Number of planned tests of first place, fixed before it opened.")
+    planned_looks: int = Field(description="Number of planned tests of first place, fixed before the study opened.")
     planned_answers: int | None = Field(description="Number of counting answers at which the last look is taken and the study ends.")
     looks: list[PlannedLook] = Field(description="The looks taken so far; the study ends at the first that settles first place.")
     analyses: dict[str, Summary] = Field(

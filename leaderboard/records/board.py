@@ -1,8 +1,8 @@
 """A phase's ranking as typed records: what `build` makes, a snapshot keeps, and every page, export and program reads.
 
-Entries stand in the order in which they were received; every list of a column and of the overall rank is in that order, with None
-where there is no value. Nothing per item, and nothing of the reference, is in it. Fields stand in the order in which they are
-written, since a snapshot's digest is of these bytes: a new one goes to the end, with a default for the rankings before it.
+Entries stand in the order in which they were received; every list of a column and of the overall rank is in that order, with None where
+there is no value. It contains nothing per item and nothing of the reference. Fields stand in the order in which they are written, since
+a snapshot's digest is of these bytes: a new one goes to the end, with a default for the rankings before it.
 """
 
 from __future__ import annotations

@@ -203,7 +203,7 @@ def size(record: EvidenceRecord, criterion: CriterionFigures) -> str:
         if above:
             n, k = sum(above), len(above)
             many = "none is" if not n else "all are" if n == k else f"{n} of {k} {'is' if n == 1 else 'are'}"
-            said += f". {where} {many} shown to be above size"
+            said += f". {where} {many} shown to beat size alone"
     return f"{said}."
 
 

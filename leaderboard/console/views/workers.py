@@ -180,7 +180,7 @@ def _decide(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         if right is None:
             raise Http404
     part.decide(right, request.user)
-    messages.success(request, "That is decided; what was wrong is done again by others.")
+    messages.success(request, "That is decided; other workers repeat what was wrong.")
     return redirect(request.path)
 
 

@@ -584,7 +584,7 @@ def test_who_agrees_with_whom_is_drawn_from_five_people_on(phase, client, raters
     imported(phase, rows)
     analyse_due()
     page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/").content.decode()
-    assert (f"Agreement of {raters} raters" in page) is shown and ("said so)" in page) is shown
+    assert (f"Agreement of {raters} raters" in page) is shown and (" votes)" in page) is shown
     first = sum(row.rater == "r0" for row in rows), sum(row.rater == "r0" and row.choice == "tie" for row in rows)
     assert f'<td>a</td><td class="n">{first[0]}</td><td class="n">{first[1]}</td>' in page  # counts bear themselves
 
