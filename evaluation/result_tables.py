@@ -12,7 +12,7 @@ import io
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -21,6 +21,7 @@ from evaluation.metrics import registry
 from evaluation.metrics.aggregation import unit_matrix
 from evaluation.metrics.papers import Origin
 from evaluation.metrics.spec import MetricSpec
+from submissions.entry_fields import Door, through
 from submissions.formats.decimals import SeparatedNumber, cell, delimiter, hint
 from submissions.formats.errors import TableError, control_character, headings_text, is_blank, more_cells
 from submissions.formats.stand_in import STAND_IN_BYTES, stand_in
@@ -32,6 +33,7 @@ MAX_NAME = 80
 MAX_ITEM = 200
 MAX_DETAIL = 240
 MAX_ADDRESS = 200
+LINKS = tuple(one.public for one in through(Door.RESULTS))
 NO_VALUE = frozenset({"", "-", "–", "—"})
 
 
@@ -78,32 +80,32 @@ class Detail:
 
 @dataclass(frozen=True)
 class Layout:
-    """Layout of a table: the heads of the methods' names, the texts shown under a name, and the heads of links to papers and code. With
-    `item` the table has a row for each method and item, and `group` is the head of what items share."""
+    """Layout of a table: the heads of the methods' names, the texts shown under a name, and the heads of links by the public name of their
+    field. With `item` the table has a row for each method and item, and `group` is the head of what items share."""
 
     columns: tuple[ResultColumn, ...]
     method: str = "method"
     details: tuple[Detail, ...] = ()
-    paper: str = ""
-    code: str = ""
+    links: Mapping[str, str] = field(default_factory=dict)
     item: str = ""
     group: str = ""
 
     @property
     def heads(self) -> tuple[str, ...]:
         """Every head the table must have."""
-        details = (it.column for it in self.details)
-        links = (self.paper, self.code, self.item, self.group)
-        return tuple(filter(None, (self.method, *(it.column for it in self.columns), *details, *links)))
+        others = (*(it.column for it in self.details), *self.links.values(), self.item, self.group)
+        return tuple(filter(None, (self.method, *(it.column for it in self.columns), *others)))
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self) | {"details": [it.to_value() for it in self.details]}
+        plain = {"details": [it.to_value() for it in self.details], **{name: self.links.get(name, "") for name in LINKS}}
+        return {name: value for name, value in asdict(self).items() if name != "links"} | plain
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Layout:
         columns = tuple(ResultColumn(**column) for column in data["columns"])
         details = tuple(map(Detail.from_value, data["details"]))
-        return cls(columns, data["method"], details, data["paper"], data["code"], data.get("item", ""), data.get("group", ""))
+        links = {name: data[name] for name in LINKS if data.get(name)}
+        return cls(columns, data["method"], details, links, data.get("item", ""), data.get("group", ""))
 
 
 @dataclass(frozen=True)
@@ -114,8 +116,7 @@ class ResultRow:
     method: str
     values: tuple[float | None, ...]
     detail: str = ""
-    paper: str = ""
-    code: str = ""
+    links: Mapping[str, str] = field(default_factory=dict)
     vectors: tuple[tuple[float, ...], ...] = ()
 
 
@@ -162,12 +163,12 @@ def read(text: str, layout: Layout) -> Table:
                 continue
             printed = line[it.column]
             digits[place] = max(digits[place], 0 if "e" in printed.lower() else len(printed.partition(".")[2]))  # after the point
-        for head in filter(None, (layout.paper, layout.code)):
+        for head in layout.links.values():
             if line[head] and not (line[head].startswith(("https://", "http://")) and len(line[head]) <= MAX_ADDRESS):
                 must = f"it must be a web address of at most {MAX_ADDRESS} characters, or empty"
                 problems.append(f"line {number}: {head} is {line[head][:60]!r}; {must}.")
         detail = " · ".join(filter(None, (it.words(line[it.column]) for it in layout.details)))[:MAX_DETAIL]
-        rows.append(ResultRow(name, tuple(values), detail, line.get(layout.paper, ""), line.get(layout.code, "")))
+        rows.append(ResultRow(name, tuple(values), detail, {name: line[head] for name, head in layout.links.items()}))
     if problems or separated:
         raise ResultsError([*hint(separated), *problems])
     return _by_method(rows, digits, places, group_of) if layout.item else Table(tuple(rows), tuple(digits))

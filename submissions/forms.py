@@ -14,6 +14,7 @@ from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
 
+from submissions.entry_fields import Door, EntryField, FieldKind, through
 from submissions.errors import Refused
 from submissions.models import ApiToken, Challenge, Scope, Submission, User
 from submissions.models.entry_texts import checked_about
@@ -21,60 +22,57 @@ from submissions.models.entry_texts import checked_about
 LIFETIMES = {"30": "30 days", "90": "90 days", "365": "One year", "0": "Until revoked"}
 
 
-class EntryForm(forms.ModelForm):
-    """Description of an entry by its team: name, description, links, and the card of its method."""
+class AmountField(forms.CharField):
+    """A number as people write it; see `checked_about`."""
 
-    CARD = ("weights_url", "licence", "parameters", "hardware", "run_seconds", "training_data")
+    def __init__(self, name: str, **options: Any) -> None:
+        super().__init__(max_length=40, **options)
+        self.name = name
 
-    parameters = forms.CharField(required=False, max_length=40, help_text="How many: 38M, 1.2B or 38000000.")
-    run_seconds = forms.CharField(
-        required=False, max_length=40, label="Run time", help_text="Seconds that one item takes on that hardware, without training."
-    )
-
-    class Meta:
-        model = Submission
-        fields = [
-            "method_name",
-            "description",
-            "paper_url",
-            "code_url",
-            "weights_url",
-            "licence",
-            "parameters",
-            "hardware",
-            "run_seconds",
-            "training_data",
-        ]
-        labels = {"method_name": "Name of the method", "paper_url": "Paper", "code_url": "Code", "weights_url": "Weights"}
-        help_texts = {
-            "method_name": "Shown on the leaderboard.",
-            "description": "What is new in it, what it was trained on. Markdown; everybody who sees the entry sees this.",
-            "licence": "Of code and weights, such as Apache 2.0.",
-            "hardware": "Its hardware, such as one RTX 4090.",
-            "training_data": "Data sets and the amount of each; “none” if nothing was learned.",
-        }
-        widgets = {
-            "description": forms.Textarea(attrs={"rows": 4, "maxlength": 10_000}),
-            "paper_url": forms.URLInput(attrs={"placeholder": "https://"}),
-            "code_url": forms.URLInput(attrs={"placeholder": "https://"}),
-            "weights_url": forms.URLInput(attrs={"placeholder": "https://"}),
-        }
-
-    def clean_parameters(self) -> float | str | None:
-        return self._number("parameters")
-
-    def clean_run_seconds(self) -> float | str | None:
-        return self._number("run_seconds")
-
-    def _number(self, name: str) -> float | str | None:
+    def clean(self, value: Any) -> float | str | None:
         try:
-            return checked_about(**{name: self.cleaned_data[name]})[name]
+            return checked_about(**{self.name: super().clean(value)})[self.name]
         except Refused as refused:
             raise forms.ValidationError(refused.sentence) from None
 
-    def card(self) -> list[forms.BoundField]:
-        """The fields of the method's card, which none needs to be filled in."""
-        return [self[name] for name in self.CARD]
+
+class EntryForm(forms.Form):
+    """Description of an entry by its team: the fields of `entry_fields`, with the values of `instance` to begin with."""
+
+    def __init__(self, *args: Any, instance: Submission | None = None, **options: Any) -> None:
+        stated = through(Door.FORM)
+        if instance is not None:
+            options["initial"] = {field.name: getattr(instance, field.name) for field in stated}
+        super().__init__(*args, **options)
+        for field in stated:
+            self.fields[field.name] = _form_field(field)
+        self.order_fields([field.name for field in stated])
+
+    def upfront(self) -> list[forms.BoundField]:
+        """The fields that are in sight."""
+        return [self[field.name] for field in through(Door.FORM) if not field.folded]
+
+    def folded(self) -> list[forms.BoundField]:
+        """The fields that are folded away, none of which needs to be filled in."""
+        return [self[field.name] for field in through(Door.FORM) if field.folded]
+
+    def folded_title(self) -> str:
+        """Names of the fields that are folded away."""
+        *labels, last = (field.label for field in through(Door.FORM) if field.folded)
+        return f"{', '.join(labels)} and {last}".capitalize()
+
+
+def _form_field(field: EntryField) -> forms.Field:
+    common: dict[str, Any] = {"label": field.label, "help_text": field.help, "required": field.required}
+    match field.kind:
+        case FieldKind.TEXT:
+            return forms.CharField(widget=forms.Textarea(attrs={"rows": 4, "maxlength": field.limit}), **common)
+        case FieldKind.LINK:
+            widget = forms.URLInput(attrs={"placeholder": "https://"})
+            return forms.URLField(max_length=int(field.limit), assume_scheme="https", widget=widget, **common)
+        case FieldKind.LINE:
+            return forms.CharField(max_length=int(field.limit), **common)
+    return AmountField(field.name, **common)
 
 
 class UploadForm(EntryForm):

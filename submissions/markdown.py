@@ -1,7 +1,8 @@
 """Markdown of organizers and teams as HTML that is safe in a page. PURE.
 
-The text is CommonMark with tables and strikethrough, without raw HTML. The converter's result is reduced to the tags below: no script, no
-style, no form, no frame, no id (an id could catch a link or a script of the page), and pictures only from this site.
+The text is CommonMark with tables, strikethrough and formulas ($…$ within a line, $$…$$ on lines of their own), without raw HTML. The
+converter's result is reduced to the tags below: no script, no style, no form, no frame, no id (an id could catch a link or a script of the
+page), and pictures only from this site: by an address, or as `pictures/NAME` where the text's owner has uploaded pictures.
 
 It is converted when it is read. The converter takes time in proportion to the text; the cleaner does not, where elements lie deep
 within each other, and short texts can fill large tables, so both are bounded before it sees them. The slowest of the texts that
@@ -18,15 +19,19 @@ from html import escape
 import nh3
 from cmarkgfm import cmark
 
+from submissions import latex
+
 MAX_CHARACTERS = 100_000  # of a text
 MAX_HTML = 500_000  # characters of its HTML: a table of few characters can have a million cells
 MAX_DEPTH = 40  # elements within each other
+MAX_FORMULAS = 10_000  # characters of all formulas of a text
 EXTENSIONS = ["table", "strikethrough"]
 TAGS = {
     *("a", "blockquote", "br", "code", "del", "em", "h2", "h3", "h4", "h5", "h6", "hr", "img", "li", "ol", "p", "pre", "strong"),
     *("table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
 ATTRIBUTES = {
+    **dict.fromkeys(latex.TAGS, latex.ATTRIBUTES),
     "a": {"href", "title"},
     "img": {"src", "alt", "title"},
     "ol": {"start"},
@@ -36,8 +41,22 @@ ATTRIBUTES = {
 SCHEMES = {"http", "https", "mailto"}
 FAULTS = {
     "size": f"it has more than {MAX_CHARACTERS:,} characters, or more than {MAX_HTML:,} as HTML; make it shorter",
+    "formulas": f"its formulas have more than {MAX_FORMULAS:,} characters in all; make them shorter",
     "depth": f"its lists and quotes are nested more than {MAX_DEPTH} deep; take some levels out",
 }
+
+
+# Formulas as pandoc tells them from prices: no blank after the first dollar sign or before the last, no letter or digit around them, and no
+# code between. What begins with a backslash is none.
+_FORMULA = re.compile(
+    r"\\[\\$]"
+    r"|(?<![\w$])\$\$(?P<block>(?:[^$`\\\n]|\\[^\n]|\n(?![ \t]*\n)){1,2000})\$\$(?![\w$])"
+    r"|(?<![\w$])\$(?=\S)(?P<inline>(?:[^$`\\\n]|\\[^\n]){1,2000})(?<!\s)\$(?![\w$])"
+)
+_MARK = "\ue000{}\ue001"  # stands for a formula while the rest is converted
+_MARKED = re.compile(r"(?P<kept><(?P<tag>pre|code)\b.*?</(?P=tag)>|<[^>]*>)|\ue000(?P<number>\d{1,4})\ue001", re.DOTALL)
+_MARK_IN_ADDRESS = re.compile("(?:\ue000|%EE%80%80)(\\d{1,4})(?:\ue001|%EE%80%81)")
+_PICTURE = re.compile(r"pictures/([^/\\?#]+)")
 
 
 class TooMuch(Exception):
@@ -46,17 +65,18 @@ class TooMuch(Exception):
 
 @dataclass(frozen=True)
 class LaidOut:
-    """The HTML of a text for a page, and a note for its author where the text is shown as it was typed (else empty)."""
+    """The HTML of a text for a page, and a note for its author where the text, or a formula, is shown as it was typed (else empty)."""
 
     html: str
     note: str = ""
 
 
 @lru_cache(maxsize=256)
-def laid_out(text: str) -> LaidOut:
-    """`render` of a text of people; a text beyond a bound is shown as it was typed."""
+def laid_out(text: str, pictures: str = "") -> LaidOut:
+    """HTML of a text of people; a text beyond a bound is shown as it was typed. Pictures that the text names as `pictures/NAME` are at the
+    address `pictures` and their name; without that address they are left out."""
     try:
-        return LaidOut(render(text))
+        return _converted(text, pictures)
     except TooMuch as bound:
         as_typed = escape(text).replace("\n", "<br>")
         return LaidOut(f"<p>{as_typed}</p>", f"This text is shown as it was typed: {FAULTS[str(bound)]}.")
@@ -67,8 +87,24 @@ def render(text: str) -> str:
 
     Raises `TooMuch`.
     """
+    return _converted(text, "").html
+
+
+def _converted(text: str, pictures: str) -> LaidOut:
     if len(text) > MAX_CHARACTERS:
         raise TooMuch("size")
+    formulas: list[tuple[str, str, bool]] = []  # as typed, the LaTeX, and whether it is on a line of its own
+
+    def marked(found: re.Match[str]) -> str:
+        block, inline = found["block"], found["inline"]
+        if block is None and inline is None:
+            return found[0]
+        formulas.append((found[0], inline if block is None else block, block is not None))
+        return _MARK.format(len(formulas) - 1)
+
+    text = _FORMULA.sub(marked, text.replace("\ue000", "").replace("\ue001", ""))
+    if sum(len(typed) for typed, _, _ in formulas) > MAX_FORMULAS:
+        raise TooMuch("formulas")
     html = cmark.markdown_to_html_with_extensions(text, extensions=EXTENSIONS)
     if len(html) > MAX_HTML:
         raise TooMuch("size")
@@ -79,18 +115,43 @@ def render(text: str) -> str:
             if depth > MAX_DEPTH:
                 raise TooMuch("depth")
     html = re.sub(r"<(/?)h([1-5])>", lambda found: f"<{found[1]}h{int(found[2]) + 1}>", html)
+
+    notes: list[str] = []
+
+    def as_typed(found: re.Match[str]) -> str:
+        number = int(found[1])
+        return escape(formulas[number][0]) if number < len(formulas) else ""
+
+    def filled(found: re.Match[str]) -> str:
+        if found["kept"] is not None:  # code, or a tag: nothing in it is a formula
+            return _MARK_IN_ADDRESS.sub(as_typed, found["kept"])
+        if int(found["number"]) >= len(formulas):  # the author wrote a mark as an entity
+            return ""
+        typed, formula, display = formulas[int(found["number"])]
+        try:
+            return latex.mathml(formula, display)
+        except latex.FormulaError as error:
+            notes.append(f"The formula {typed[:80]} is shown as it was typed: {error}.")
+            return f"<code>{escape(typed)}</code>"
+
+    html = _MARKED.sub(filled, html) if formulas else html
+    if len(html) > MAX_HTML:
+        raise TooMuch("size")
+
+    def filtered(tag: str, attribute: str, value: str) -> str | None:
+        """The value of an attribute; None, which leaves it out, for a picture that is not of this site."""
+        if tag != "img" or attribute != "src" or (value.startswith("/") and not value.startswith("//")):
+            return value
+        own = _PICTURE.fullmatch(value)
+        return f"{pictures}{own[1]}" if own and pictures else None
+
     clean = nh3.clean(
         html,
-        tags=TAGS,
+        tags=TAGS | latex.TAGS,
         attributes=ATTRIBUTES,
         url_schemes=SCHEMES,
-        attribute_filter=_local_pictures_only,
+        attribute_filter=filtered,
         link_rel="nofollow noopener noreferrer",
     )
-    return clean.replace("<table>", '<div class="wrap"><table>').replace("</table>", "</table></div>").strip()
-
-
-def _local_pictures_only(tag: str, attribute: str, value: str) -> str | None:
-    if tag == "img" and attribute == "src" and (not value.startswith("/") or value.startswith("//")):
-        return None
-    return value
+    framed = clean.replace("<table>", '<div class="wrap"><table>').replace("</table>", "</table></div>").strip()
+    return LaidOut(framed, " ".join(notes))

@@ -74,7 +74,9 @@ def _see_inputs(v: Viewer, phase: Phase) -> bool:
 
 
 def _see_file(v: Viewer, file: ChallengeFile) -> bool:
-    """A file of one phase as its inputs; one of the whole challenge with the first phase that opens."""
+    """A picture with the challenge; a file of one phase as its inputs; one of the whole challenge with the first phase that opens."""
+    if file.kind == ChallengeFile.Kind.PICTURE:
+        return sees_challenge(v, file.challenge)
     if file.phase_id is not None:
         return _see_inputs(v, file.phase)
     opened = Phase.objects.filter(challenge=v.challenge, opens_at__lte=v.now)

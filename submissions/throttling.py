@@ -66,6 +66,7 @@ class Rate:
 
 INVITE_RATE = Rate(30, _SECONDS["d"])
 REGIONS_RATE = Rate(120, _SECONDS["h"])
+PREVIEW_RATE = Rate(30, _SECONDS["m"])
 MODEL_RATE = Rate(30, _SECONDS["d"])
 JOIN_RATE = Rate(60, _SECONDS["h"])  # of one address: a class that rates together sits behind one
 
@@ -145,6 +146,11 @@ def limit_uploads(request: HttpRequest) -> None:
 def limit_references(request: HttpRequest) -> None:
     """One reference that is read while the person waits."""
     count("reference", who(request), Rate.parse(settings.REFERENCE_RATE))
+
+
+def limit_previews(request: HttpRequest) -> None:
+    """One Markdown text that is laid out while its author writes."""
+    count("preview", who(request), PREVIEW_RATE)
 
 
 def limit_regions(request: HttpRequest) -> None:

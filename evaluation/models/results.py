@@ -16,6 +16,7 @@ from evaluation.models.definition import told_apart
 from evaluation.models.evaluation import Evaluation
 from evaluation.models.score import Score
 from submissions import worker_notify
+from submissions.entry_fields import Door, through
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Phase, Status, Submission, Team, User
 
@@ -124,7 +125,9 @@ class ResultTable(models.Model):
                 number += 1
                 it = Submission(phase=self.phase, team=team, number=number, uploaded_by=actor, received_at=now, notified_at=now)
             it.status, it.withdrawn_at, it.finished_at = Status.SCORED, None, it.finished_at or now
-            it.method_name, it.description, it.paper_url, it.code_url = row.method, row.detail, row.paper, row.code
+            it.method_name, it.description = row.method, row.detail
+            for field in through(Door.RESULTS):
+                setattr(it, field.name, row.links.get(field.public, ""))
             it.file_name, it.sha256 = self.file_name, ""
             it.save()
             found.append(it)

@@ -91,11 +91,11 @@ class PublishedFile:
         """The source of its digest, in words."""
         if len(self.stated) == 64:
             return f"digest of the file in {self.stated_in}"
-        first = f"its first {len(self.stated)} digits stated by its publisher, " if self.stated else ""
+        first = f"its publisher states the first {len(self.stated)} digits; " if self.stated else ""
         if not self.record:
-            return f"{first}digest to be kept at the first fetch"
+            return f"{first}the full digest is stored at the first download"
         server = self.record.get("stated_by")
-        return f"{first}digest kept from the first fetch{f', and stated by {server}' if server else ''}"
+        return f"{first}stored at the first download{f', and stated by {server}' if server else ''}"
 
 
 @dataclass(frozen=True)

@@ -206,6 +206,18 @@ def sheet(folder: Path, job: dict) -> dict:
         return {"rows": [], "fault": str(error)}
 
 
+def picture(folder: Path, job: dict) -> dict:
+    """Decode an organizer's `picture` for pages and leave it `rewritten`, or return the `fault`."""
+    from submissions.formats.errors import FormatError
+    from submissions.formats.render.page_picture import rewritten
+
+    try:
+        (folder / "rewritten").write_bytes(rewritten((folder / "picture").read_bytes(), job["name"]))
+    except FormatError as error:
+        return {"fault": str(error)}
+    return {"fault": ""}
+
+
 def properties(folder: Path, job: dict) -> dict:
     """A slice of the property suite; see `evaluation.properties.slices.measure_slice`."""
     from evaluation.properties import slices
@@ -373,6 +385,7 @@ JOBS = {
     "reference_warnings": reference_warnings,
     "inputs": inputs,
     "sheet": sheet,
+    "picture": picture,
     "properties": properties,
     "pictures": pictures,
     "acceptance_test": try_column,
@@ -381,7 +394,7 @@ JOBS = {
     "card": try_card,
 }
 ENDS = {0: "ok", 3: "memory", 4: "weights", 5: "room", 6: "definition", 7: "library", 8: "card", 9: "accelerator"}  # by exit code
-PARSING = ("validate", "reference", "inputs", "sheet")  # on bytes as somebody sent them
+PARSING = ("validate", "reference", "inputs", "sheet", "picture")  # on bytes as somebody sent them
 COMPUTE = ("prepare", "score", "properties", "acceptance_test", "card")  # on what was read and found well formed before
 
 

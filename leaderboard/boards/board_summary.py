@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leaderboard.boards.people import People, of_board
-from leaderboard.boards.rows import cell, place_of
+from leaderboard.boards.rows import place_of
 from leaderboard.boards.slope import slope, slope_of_two, split_of
 from leaderboard.records.board import Board, MetricColumn
 from leaderboard.records.claim import FirstPlace
-from leaderboard.records.front import Front, Leader, SlopeLine, Turned
+from leaderboard.records.front import FirstByMeans, Front, Leader, SlopeLine, Turned
 
 TOP = 3  # entries
 
@@ -33,19 +33,26 @@ def front(board: Board) -> Front | None:
         ranks = (low, high) if low is not None and high is not None else None
         against = entry_.id in marked
         top.append(Leader(rank=rank, id=entry_.id, name=entry_.name, team=entry_.team, ranks=ranks, place=place, against=against))
-    parted = None
+    parted = by_means = None
     claim = people.claim(board) if people else None
-    if claim is not None and claim.parted is not None:
+    if claim is not None and claim.of_two:
         drawn = slope(board, column, split_of(board, column))
         lines = drawn.lines if drawn else ()
-        parted = claim.parted.model_copy(update={"lines": lines, "ids": _ids(lines, *claim.parted.pair)})
-    own, by_metrics = cell(metric, first), FirstPlace.by_metrics(overall)
+        ours, theirs = claim.metrics[0], claim.people[0]
+        if claim.parted is not None:
+            parted = claim.parted.model_copy(update={"lines": lines, "ids": _ids(lines, *claim.parted.pair)})
+        elif claim.means and len(claim.metrics) == len(claim.people) == 1 and ours != theirs:
+            rank = next((rank for rank, n in ranked if entries[n].id == theirs[1]), None)
+            by_means = FirstByMeans(metrics=ours, people=theirs, rank=rank, lines=lines, ids=_ids(lines, ours, theirs))
+    by_metrics = FirstPlace.by_metrics(overall)
     return Front(
         id=entry.id,
         name=entry.name,
         team=entry.team,
         metric=metric.title,
-        value=f"{own.text} {own.half or f'{own.up} {own.down}'}".strip(),
+        value=(metric.value[first], *metric.interval(first)),
+        bounds=metric.bounds,
+        decimals=metric.decimals,
         top=tuple(top),
         people=people.basis if people is not None and column is not None else None,
         parted=parted,
@@ -53,6 +60,7 @@ def front(board: Board) -> Front | None:
         open=len(by_metrics.open) if by_metrics is not None else 0,
         turned=_turned(board, people, column) if people is not None else None,
         people_simulated=people is not None and people.study.simulated,
+        by_means=by_means,
     )
 
 

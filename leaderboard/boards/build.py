@@ -38,6 +38,7 @@ from leaderboard.records.unit import Unit
 from leaderboard.stats import ranking, uncertainty
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
 from leaderboard.stats.overall import overall_brackets
+from submissions.entry_fields import PUBLIC_FIELDS
 from submissions.models import Phase, Submission
 from submissions.models.frozen_board import frozen_since, too_late
 from submissions.models.status import RANKED
@@ -86,26 +87,23 @@ class Row:
         """The row as the board keeps it."""
         submission = self.submission
         hidden = submission.hidden_reason if submission.hidden_at else ""
+        stated: dict[str, Any] = {name: getattr(submission, field.name) for name, field in PUBLIC_FIELDS.items()}
+        stated |= {name: stated[name] or None for name in BoardEntry.stated}
         return BoardEntry(
             id=submission.pk,
             number=submission.number,
-            name=submission.method_name,
             team=submission.team.name,
             team_id=submission.team_id,
             received_at=self.received,
             counted=self.counted,
             baseline=submission.is_baseline,
             verified=submission.is_verified,
-            paper=submission.paper_url,
-            code=submission.code_url,
-            weights=submission.weights_url or None,
-            parameters=submission.parameters,
-            run_seconds=submission.run_seconds,
             state=self.shown_as if self.shown_as != "baseline" else "",
             late=self.late,
             detail=self.detail,
             reason=submission.disqualified_reason if submission.disqualified_at else hidden,
             waiting=list(self.waiting) or None,
+            **stated,
         )
 
 

@@ -15,16 +15,17 @@ import numpy as np
 from evaluation.metrics.spec import MetricSpec
 from evaluation.models import EvaluationBatch
 from leaderboard.boards.people import spread
-from leaderboard.boards.rows import Cell, bracket_classes
+from leaderboard.boards.rows import bracket_classes
 from leaderboard.boards.rows import meaning as meaning_of
 from leaderboard.boards.scorecard import Result
 from leaderboard.records.board import Board, ColumnHead, MetricColumn
+from leaderboard.records.cell import Cell
 from leaderboard.records.comparison import Compared
 from leaderboard.records.unit import Unit
 from leaderboard.stats.meaning import At
 from leaderboard.stats.ranking import order, rank
+from leaderboard.stats.two_way_intervals import Ends
 from leaderboard.stats.uncertainty import ALPHA, brackets, paired, unit_matrix
-from leaderboard.wording.digits import Rounded, rounded
 
 MAX_ENTRIES = 6
 
@@ -49,8 +50,7 @@ class ComparedPair:
 
     first: int
     second: int
-    difference: Rounded
-    ends: str
+    difference: Ends
     n: int
     p: float
     p_board: float | None
@@ -139,12 +139,9 @@ def _by_metric(
         if one not in tested.tested or other not in tested.tested:
             continue
         test = paired(values[one].tolist(), values[other].tolist(), higher)
-        own = rounded(test.mean_difference, test.ci_low, test.ci_high)
-        between = ""
-        if own.spread and test.ci_low is not None and test.ci_high is not None:
-            between = f"{own.end(test.ci_low)} to {own.end(test.ci_high)}"
+        difference = test.mean_difference, test.ci_low, test.ci_high
         on_board = of_board(board, column, ids[one], ids[other])
-        pairs.append(ComparedPair(one, other, own, between, test.n, float(tested.p[one, other]), *on_board))
+        pairs.append(ComparedPair(one, other, difference, test.n, float(tested.p[one, other]), *on_board))
     return ComparedMetric(first.metric, first.spec, unit, rows, None, pairs)
 
 

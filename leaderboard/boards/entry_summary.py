@@ -6,17 +6,13 @@ board.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from leaderboard.boards.people import People, of_board
-from leaderboard.boards.rows import Cell, cell, place_of, position
+from leaderboard.boards.rows import place_of
 from leaderboard.boards.unranked import unranked
 from leaderboard.records.board import PEOPLE, Board, MetricColumn
+from leaderboard.records.cell import Cell, Strip, position
 from leaderboard.records.entry_summary import EntrySummary, Extremes, FromFirst, OwnPlace, OwnRank
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.wording import entry_summary as wording
-from leaderboard.wording.ranks import ordinal, span
-from leaderboard.wording.ranks import place as place_words
 
 STEPS = 200  # of a strip: entries nearer to each other than one share a tick
 
@@ -108,31 +104,6 @@ def _place_with_people(board: Board, people: People, index: int) -> OwnPlace | N
 # --- its values among those of all
 
 
-@dataclass(frozen=True)
-class Strip:
-    """One score of an entry among those of all: better stands to the right, places are percentages. `ticks` is the path of an SVG of
-    100 by 14 with a line for each entry; `n_worse` and `n_better` entries are outside its scale, to the left and to the right. `left` and
-    `width` are the interval's. `note` is what may be said of it."""
-
-    slug: str
-    key: str
-    title: str
-    higher_is_better: bool
-    unit: str
-    shown: Cell
-    ticks: str
-    n: int
-    dot: float
-    left: float
-    width: float
-    place: str
-    ranks: str
-    note: str
-    is_people: bool = False
-    n_worse: int = 0
-    n_better: int = 0
-
-
 def strips(board: Board, index: int) -> list[Strip]:
     """People's line first, then each metric's in the board's order; none for what the entry has no value in."""
     people = of_board(board)
@@ -159,23 +130,18 @@ def strips(board: Board, index: int) -> list[Strip]:
             start, stop = sorted(_place(scale, end, higher) for end in (low, high))
             left, width = start, round(stop - start, 1)
         rank, is_people = column.rank[index], column.slug == PEOPLE
-        ranks = span(column.rank_low[index], column.rank_high[index])
+        first, last = column.rank_low[index], column.rank_high[index]
         found.append(
             Strip(
-                slug=column.slug,
-                key=column.key,
-                title=column.title,
-                higher_is_better=higher,
-                unit=column.unit,
-                shown=cell(column, index, board.resampled),
+                Cell(column, index, board.resampled),
                 ticks="".join(f"M{place:g} 0V14" for place in sorted(others)),
                 n=len(values),
                 dot=_place(scale, own, higher),
                 left=left,
                 width=width,
-                place=place_words(place_of(board, column, index)) if is_people else ordinal(rank) if rank is not None else "",
-                ranks=ranks if "–" in ranks else "",
-                note=wording.strip_note(column, from_first(board, column, index)),
+                place=place_of(board, column, index) if is_people else (rank, rank) if rank is not None else None,
+                ranks=(first, last) if first is not None and last is not None and first != last else None,
+                from_first=from_first(board, column, index),
                 is_people=is_people,
                 n_worse=n_worse,
                 n_better=n_better,

@@ -27,7 +27,7 @@ from leaderboard.records.history import (
     Texts,
 )
 from leaderboard.records.study import HIDDEN_NAME
-from leaderboard.wording import history as wording
+from submissions.entry_fields import PUBLIC_FIELDS
 
 DRAWN = 8  # entries whose ranks are drawn: those that stand first now
 WIDTH, ROW, TOP, LEFT, RIGHT = 720, 26, 14, 26, 190  # of the drawing
@@ -49,7 +49,7 @@ class RankLine:
     id: int
     name: str
     path: str
-    dots: tuple[tuple[float, float, str], ...]
+    dots: tuple[tuple[float, float, datetime, int], ...]  # with when the ranking was made, and the rank
     y: float
     rank: int
     is_first: bool
@@ -59,7 +59,7 @@ class RankLine:
 class RankChart:
     lines: tuple[RankLine, ...]
     ticks: tuple[tuple[float, int], ...]  # (height, rank)
-    dates: tuple[tuple[float, str], ...]
+    dates: tuple[tuple[float, datetime], ...]
     width: int
     height: int
     right: float
@@ -136,8 +136,7 @@ def _gone(before: Board, after: Board, left: Mapping[int, str]) -> Left | None:
 
 def _about(entry: BoardEntry) -> tuple[object, ...]:
     """Facts that a row of the board states of an entry beside its scores."""
-    stated = (entry.name, entry.team, entry.paper, entry.code, entry.weights, entry.parameters, entry.run_seconds)
-    return (*stated, entry.verified, entry.baseline)
+    return (*(getattr(entry, name) for name in PUBLIC_FIELDS), entry.team, entry.verified, entry.baseline)
 
 
 def chart(moments: Sequence[Moment]) -> RankChart | None:
@@ -177,7 +176,7 @@ def chart(moments: Sequence[Moment]) -> RankChart | None:
             x, y = round(LEFT + n * step, 1), height(rank)
             path += f"{'L' if pen else 'M'}{x} {y}"
             pen = True
-            dots.append((x, y, wording.rank_on(moments[n].at, rank)))
+            dots.append((x, y, moments[n].at, rank))
         now = own[-1]
         assert now is not None
         y = height(now)
@@ -187,6 +186,6 @@ def chart(moments: Sequence[Moment]) -> RankChart | None:
         lines.append(RankLine(pk, newest.entries[places[-1][pk]].name, path, tuple(dots), y, now, now == 1))
     ticks = tuple((height(rank), rank) for rank in range(1, lowest + 1))
     ends = (0, len(moments) - 1)
-    dates = tuple((round(LEFT + n * step, 1), wording.day(moments[n].at)) for n in ends)
+    dates = tuple((round(LEFT + n * step, 1), moments[n].at) for n in ends)
     bottom = max([height(lowest), *taken])
     return RankChart(tuple(lines), ticks, dates, WIDTH, round(bottom + 34), WIDTH - RIGHT)

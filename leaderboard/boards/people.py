@@ -17,7 +17,6 @@ from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.records import KNOW_NOTHING, REFERENCE_TITLES, Metric
 from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.wording.nouns import of_scale
 
 EQUAL = 1e-12  # shares this near to each other are one
 
@@ -249,7 +248,7 @@ class People:
             fingerprint="",
             params={},
             higher_is_better=True,
-            unit=of_scale(self.found.basis.scale) if self.opinions else "",
+            unit=self.found.basis.unit,
             is_primary=False,
             in_ranking=False,
             weight=0.0,

@@ -7,23 +7,18 @@ which rows are seen.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from leaderboard.boards.unranked import unranked
-from leaderboard.exports.tables.table import Agreement, Caption, Column, People, Row, Table
-from leaderboard.records.board import PEOPLE, WAITING, Board, BoardEntry, Mark, MetricColumn, Ranks
+from leaderboard.boards.unranked import unranked, untested
+from leaderboard.exports.tables.table import Caption, Column, People, Row, Table
+from leaderboard.records.board import PEOPLE, WAITING, Board, MetricColumn, Ranks
+from leaderboard.records.cell import Cell, FoldedRank, Line
 from leaderboard.records.front import Place
 from leaderboard.stats.meaning import At, Difference
+from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.two_way_intervals import Figure
-from leaderboard.wording import board as wording
-from leaderboard.wording import certainty, items
-from leaderboard.wording.entry_summary import unranked as unranked_words
-from leaderboard.wording.figures import share
-from leaderboard.wording.nouns import NOUN
-from leaderboard.wording.ranks import place, span
-from leaderboard.wording.reasons import why
 
 PER_PAGE = 100
 MIN_SHOWN, MAX_SHOWN = 3, 4  # metrics in sight where nobody chose others: those that rank, filled up with others in their order
@@ -42,51 +37,6 @@ class Choice:
     mine: bool = False
     page: int = 1
     columns: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One value as it is read, with its interval as one ± or as two sides (see `digits.Rounded`): `pad` is how many digits it stands
-    to the right, so that the column is aligned at the decimal point; `left`, `width` and `dot` are percentages of its scale. `gap` says
-    what the difference to the row below means."""
-
-    text: str
-    half: str = ""
-    up: str = ""
-    down: str = ""
-    pad: int = 0
-    title: str = ""
-    best: bool = False
-    left: float = 0.0
-    width: float = 0.0
-    dot: float | None = None
-    n: int = 0
-    against: tuple[Mark, ...] = ()  # entries that people prefer to this one, and this metric does not
-    name: str = ""  # of the cell in its page, where there is something against it
-    slug: str = ""
-    share: int | None = None  # there: how many of 100 comparisons people would give it
-    gap: str = ""
-    flag: str = ""  # what is special about items of it
-
-
-@dataclass(frozen=True)
-class Line:
-    """One row of the table."""
-
-    entry: BoardEntry
-    rank: int | None
-    interval: str
-    bracket: str
-    untested: str  # why it is in no bracket where others are, in words
-    explanation: str
-    unranked: str  # why it has no rank, in words
-    value: str
-    people: Cell | None
-    place: str  # with people: `3rd`
-    cells: list[Cell]
-    folded: tuple[tuple[float, str], ...]  # ranks by the metrics that are folded away: (where on the line, which metrics), in percent
-    mine: bool
-    waits: bool  # for a re-evaluation
 
 
 class BoardRows:
@@ -187,43 +137,36 @@ class BoardRows:
 
     @cached_property
     def lines(self) -> list[Line]:
-        """The rows of the page, as they are read."""
+        """The rows of the page."""
         standing, start, on_page = self.standing, (self.page - 1) * self.per_page, self.on_page
         below = [*self.indices[start + 1 : start + len(on_page) + 1], None][: len(on_page)]
         pieces = [""] * len(self.indices)
         if self.choice.sort not in TEXT_SORTS:
             loose = [bool(standing.loose) and standing.loose[index] for index in self.indices]
             pieces = bracket_classes([standing.group[index] for index in self.indices], loose)
-        lines = [
-            self._line(index, self._cells(index, next_), bracket)
-            for index, next_, bracket in zip(on_page, below, pieces[start:], strict=False)
-        ]
-        widths = [[len(cell.text.partition(".")[0]) if cell.dot is not None else 0 for cell in line.cells] for line in lines]
-        widest = [max(column) for column in zip(*widths, strict=True)]
-        for line, widths_of_line in zip(lines, widths, strict=True):
-            line.cells[:] = [replace(cell, pad=most - n) for cell, most, n in zip(line.cells, widest, widths_of_line, strict=True)]
-        return lines
+        return [self._line(index, next_, bracket) for index, next_, bracket in zip(on_page, below, pieces[start:], strict=False)]
 
-    def _cells(self, index: int, next_: int | None) -> list[Cell]:
+    def _cells(self, index: int, next_: int | None) -> Iterator[Cell]:
         """The values of an entry in the metrics in sight; `next_` is the entry of the row below."""
-        board, entry, cells = self.board, self.board.entries[index], []
+        board, entry = self.board, self.board.entries[index]
         # Of two that people judged, they say it themselves.
         asked = board.people is not None and next_ is not None and board.people.n[index] > 0 and board.people.n[next_] > 0
         for metric in self.visible_metrics:
-            own = replace(cell(metric, index, board.resampled), slug=metric.slug)
-            if next_ is not None and not asked and metric.slug in self._meanings and metric.n[index] == metric.n[next_]:
-                own = replace(own, gap=wording.difference(meaning(metric, self._meanings[metric.slug], index, next_)))
-            against = self.marks.get(metric.slug, {}).get(str(entry.id), [])
-            if metric.slug in (entry.waiting or ()):
-                own = replace(own, text="waiting", title=WAITING)
-            elif against:  # the metric puts this entry before one that people prefer to it
-                own = replace(own, against=tuple(against), name=f"{entry.id}-{metric.slug}")
-            cells.append(own)
-        return cells
+            known, difference = self._meanings.get(metric.slug), None
+            if known is not None and next_ is not None and not asked and metric.n[index] == metric.n[next_]:
+                difference = meaning(metric, known, index, next_)
+            yield Cell(
+                metric,
+                index,
+                board.resampled,
+                waits=metric.slug in (entry.waiting or ()),
+                against=tuple(self.marks.get(metric.slug, {}).get(str(entry.id), ())),
+                difference=difference,
+            )
 
-    def _line(self, index: int, cells: list[Cell], bracket: str) -> Line:
+    def _line(self, index: int, next_: int | None, bracket: str) -> Line:
         board, standing, overall = self.board, self.standing, self.board.overall
-        entry, rank = board.entries[index], standing.rank[index]
+        entry, people = board.entries[index], None
         folded: dict[int, list[str]] = {}
         step = 1 / max(1, self.last_folded - 1)
         for metric in self.folded:
@@ -232,25 +175,26 @@ class BoardRows:
         # Where entries below the first ones are not tested, one whose interval reaches the last rank may stand anywhere below.
         last_of_cut = sum(rank is not None for rank in standing.rank) if "first" in standing.untested else 0
         low, high = standing.rank_low[index], standing.rank_high[index]
-        liked = cell(self.people, index) if self.people else None
-        if liked is not None and liked.dot is None and board.people is not None and board.people.n[index]:
-            liked = replace(liked, title=wording.unplaced(board.people, entry.id, board.resampled))
-        value = ""
-        if overall.rule in wording.VALUE_TITLES:
-            value = "–" if overall.value[index] is None else f"{overall.value[index]:.2f}"
+        if self.people is not None:
+            found, reason = board.people, None
+            if found is not None and found.n[index] and self.people.value[index] is None:
+                reason = (found.few or {}).get(str(entry.id), Reason(Key.MET_NONE_WITH_PLACE))
+            people = Cell(self.people, index, board.resampled, reason)
         return Line(
             entry=entry,
-            rank=rank,
-            interval=span(low, high, open_end=high == last_of_cut),
+            rank=standing.rank[index],
+            low=low,
+            high=high,
+            is_open=high == last_of_cut,
             bracket=bracket,
-            untested=certainty.untested(board, standing, index),
+            untested=untested(board, standing, index),
             explanation=overall.explanation[index] if standing is overall and overall.value[index] is not None else "",
-            unranked=unranked_words(unranked(board, standing, index)),
-            value=value,
-            people=liked,
-            place=place(place_of(board, self.people, index)),
-            cells=cells,
-            folded=tuple((round(100 * (n - 1) * step, 1), wording.folded(n, titles)) for n, titles in sorted(folded.items())),
+            unranked=unranked(board, standing, index),
+            value=overall.value[index],
+            people=people,
+            place=place_of(board, self.people, index),
+            cells=tuple(self._cells(index, next_)),
+            folded=tuple(FoldedRank(round(100 * (n - 1) * step, 1), n, tuple(titles)) for n, titles in sorted(folded.items())),
             mine=self.team is not None and entry.team_id == self.team,
             waits=entry.state == WAITING,
         )
@@ -268,9 +212,9 @@ class BoardRows:
         for line in found.metrics if found is not None else ():
             if found is None or line.reference_point:
                 continue
-            figures = {"rho": _exported(line.rho, board.resampled)}
+            figures: dict[str, Figure] = {"rho": line.rho}
             if found.of != "means" and not (found.people < 2 and found.kind == "opinions"):
-                figures = {"pairs" if found.people < 2 else "decided": _exported(line.decided, board.resampled)} | figures
+                figures = {"pairs" if found.people < 2 else "decided": line.decided} | figures
             people[line.slug] = People(figures, line.places, line.trained, is_few=found.reason is not None and found.of != "means")
         columns = tuple(Column.of(metric, people.get(metric.slug)) for metric in board.metrics)
         lists = []
@@ -285,11 +229,7 @@ class BoardRows:
             flags = [word for word in ("baseline", "verified", "late") if getattr(entry, word)]
             rank, low, high = overall.rank[index], overall.rank_low[index], overall.rank_high[index]
             rows.append(Row(rank, entry.name, entry.team, cells, low, high, (*flags, *filter(None, [entry.state]))))
-        return Table(caption, columns, tuple(rows))
-
-
-def _exported(figure: Figure, noun: str) -> Agreement:
-    return Agreement(figure.value, figure.low, figure.high, figure.n, figure.state, why(figure, noun))
+        return Table(caption, columns, tuple(rows), board.resampled)
 
 
 def bracket_classes(groups: Sequence[int | None], loose: Sequence[bool]) -> list[str]:
@@ -317,20 +257,6 @@ def meaning(metric: MetricColumn, difference: Difference, first: int, second: in
     return difference.at(values[0] - values[1])
 
 
-def cell(metric: MetricColumn, index: int, noun: str = NOUN) -> Cell:
-    """One entry's value in one metric, ready to be drawn; `noun` is what its interval is over."""
-    value, (low, high), title = metric.value[index], metric.interval(index), wording.value(metric, index, noun)
-    if value is None:
-        return Cell("–", title=title)
-    digits, best = Column.of(metric).shown((value, low, high, metric.rank[index], metric.n[index]))
-    left, width = bar(metric.scale, low, high)
-    at = Cell("", title=title, best=best, left=left, width=width, dot=position(metric.scale, value))
-    if metric.percent:  # whole hundredths, its interval drawn and in the title
-        return replace(at, text=f"{share(value)} %", share=round(100 * value))
-    flag = items.flags(metric.flags(index), "item")
-    return replace(at, text=digits.text, half=digits.half, up=digits.up, down=digits.down, n=metric.n[index], flag=flag)
-
-
 def place_of(board: Board, column: MetricColumn | None, index: int) -> Place | None:
     """Place of an entry in the column of people, as its 95 % range; None without one."""
     place = column.rank[index] if column is not None else None
@@ -338,18 +264,3 @@ def place_of(board: Board, column: MetricColumn | None, index: int) -> Place | N
         return None
     low, high = (board.people.places[index] if board.people is not None and board.people.places else None) or (place, place)
     return (place, place) if low == high else (low, high)
-
-
-def position(scale: Sequence[float], value: float) -> float:
-    """Position of a value on a column's scale, in percent; at the end where it lies outside."""
-    low, high = scale
-    share = (value - low) / (high - low) if high > low else 0.5
-    return round(100 * min(1.0, max(0.0, share)), 1)
-
-
-def bar(scale: Sequence[float], low: float | None, high: float | None) -> tuple[float, float]:
-    """(left, width) of an interval on a column's scale, in percent."""
-    if low is None or high is None:
-        return 0.0, 0.0
-    left = position(scale, low)
-    return left, round(position(scale, high) - left, 1)

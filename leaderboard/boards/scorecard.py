@@ -9,19 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.metrics.aggregation import mean_interval, unit_matrix
-from evaluation.metrics.result import Status as SampleStatus
+from evaluation.metrics.result import Status
 from evaluation.metrics.spec import MetricSpec
 from evaluation.models import AcceptanceTest, Evaluation, Score
 from evaluation.models.score import CLEAN_BAND
 from evaluation.result_tables import spec_of
-from leaderboard.boards import flags, rows
+from leaderboard.boards import flags
 from leaderboard.boards.build import column_of
 from leaderboard.records.board import Board, ColumnHead
+from leaderboard.records.cell import Cell
 from leaderboard.records.unit import Unit
 from leaderboard.stats import ranking
-from leaderboard.wording import items
-from leaderboard.wording.digits import rounded
-from leaderboard.wording.ranks import span
 from submissions.models import Submission
 
 DRAWN = "object_"  # parts that begin so are objects of a view, which its page draws
@@ -34,18 +32,22 @@ class Result:
     metric: ColumnHead
     spec: MetricSpec
     score: Score
-    cell: rows.Cell
+    cell: Cell
     rank: int | None
-    rank_interval: str
-    ends: str  # of the value's 95 % interval
-    flagged: str  # what is special about some of its items, with their number
-    value: float | None  # and its interval and values per item, float64 with NaN: of the scenes alone that the column is ranked by
-    interval: tuple[float | None, float | None]
-    vector: np.ndarray
+    ranks: tuple[int | None, int | None]  # its 95 % range
+    vector: np.ndarray  # values per item, float64 with NaN: of the scenes alone that the column is ranked by
 
     @property
     def slug(self) -> str:
         return self.metric.slug
+
+    @property
+    def value(self) -> float | None:
+        return self.cell.value
+
+    @property
+    def interval(self) -> tuple[float | None, float | None]:
+        return self.cell.ends
 
 
 def current_evaluation(submission: Submission) -> Evaluation | None:
@@ -90,26 +92,12 @@ def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
             group=[None],
             loose=[False],
             order=[0],
+            flagged=[(0, *one) for one in flags.counts(score.flags).items()] or None,
         )
-        digits = rounded(value, low_end, high_end, spec.bounds)
         rank, low, high = (None, None, None)
         if column is not None and index is not None:
             rank, low, high = column.rank[index], column.rank_low[index], column.rank_high[index]
-        made.append(
-            Result(
-                own,
-                spec,
-                score,
-                rows.cell(own, 0, noun),
-                rank,
-                span(low, high),
-                f"{digits.end(low_end)} to {digits.end(high_end)}" if low_end is not None and high_end is not None else "",
-                items.flags(flags.counts(score.flags), evaluation.batch.phase.challenge.item_noun),
-                value,
-                (low_end, high_end),
-                vector,
-            )
-        )
+        made.append(Result(own, spec, score, Cell(own, 0, noun), rank, (low, high), vector))
     return made
 
 
@@ -126,8 +114,11 @@ def own_scale(spec: MetricSpec, known: Sequence[float | None]) -> tuple[float, f
 
 @dataclass(frozen=True)
 class ItemCell:
-    text: str
-    note: str  # why the value is what it is, where that is not plain
+    """Value of an item, NaN without one, with the status and the flag that say why it is what it is."""
+
+    value: float
+    status: Status
+    flag: str
 
 
 @dataclass(frozen=True)
@@ -177,28 +168,21 @@ class ItemTable:
         columns = [(r.score.values_shown(self.sees_reference), r.score.statuses, r.score.flags) for r in self.results]
         item_rows = []
         for index in self.order()[start:stop]:
-            cells = [_item_cell(values[index], statuses[index], flags.of_item(known, index)) for values, statuses, known in columns]
+            cells = [ItemCell(float(values[index]), statuses[index], flags.of_item(known, index)) for values, statuses, known in columns]
             item_rows.append(ItemRow(self.ids[index], self.groups[index], cells))
         return item_rows
 
 
-def _item_cell(value: float, status: SampleStatus, flag: str) -> ItemCell:
-    note = items.note(status, flag)
-    return ItemCell(rounded(float(value)).text, note)
-
-
 @dataclass(frozen=True)
-class ItemDetail:
+class ItemDetail(ItemCell):
     """A metric's value of one item, with its parts (counts, distances, the uncapped value) for those who may see the reference, because
     the parts tell its size. The `band` of clean views is for all who see the value, as it is on the page of the column's acceptance
     test, and so is what was `measured` where a flag made the value another."""
 
     result: Result
-    value: str
-    note: str
     parts: dict[str, float]
     band: tuple[float, ...]
-    measured: str
+    measured: float | None
     failure: str  # why an organizer's program failed on it
 
 
@@ -211,9 +195,7 @@ def item_details(metric_results: Sequence[Result], item: str, index: int, sees_r
         known = {name: float(vector[index]) for name, vector in result.score.parts.items() if not np.isnan(vector[index])}
         band = tuple(known.pop(name) for name in CLEAN_BAND) if known.keys() >= set(CLEAN_BAND) else ()
         parts = {name: value for name, value in known.items() if not name.startswith(DRAWN)} if sees_reference else {}
-        status = result.score.statuses[index]
-        own = _item_cell(values[index], status, flags.of_item(result.score.flags, index))
-        measured = rounded(known["measured"]).text if "measured" in known else ""
+        own = float(values[index]), result.score.statuses[index], flags.of_item(result.score.flags, index)
         failure = result.score.failures_shown(sees_reference).get(item, "")
-        details.append(ItemDetail(result, own.text, own.note, parts, band, measured, failure))
+        details.append(ItemDetail(*own, result, parts, band, known.get("measured"), failure))
     return details

@@ -1,9 +1,12 @@
-"""Entries of a ranking that have no rank."""
+"""Entries of a ranking that have no rank, or no range of ranks."""
 
 from __future__ import annotations
 
 from leaderboard.records.board import WAITING, Board, MetricColumn, Ranks
+from leaderboard.records.cell import Untested
 from leaderboard.records.entry_summary import NoRank, Unranked
+from leaderboard.stats.overall import FIRST as OVERALL_FIRST
+from leaderboard.stats.uncertainty import FIRST
 
 
 def unranked(board: Board, ranks: Ranks, index: int) -> Unranked | None:
@@ -22,3 +25,10 @@ def unranked(board: Board, ranks: Ranks, index: int) -> Unranked | None:
     if ranks.problem:
         return Unranked(NoRank.NO_ORDER, note=ranks.problem)
     return Unranked(NoRank.LACKS, titles=tuple(m.title for m in board.metrics if m.slug in ranks.metrics and m.value[index] is None))
+
+
+def untested(board: Board, ranks: Ranks, index: int) -> Untested | None:
+    """Reason why an entry has no range of ranks where others have one; None where it has, or none has."""
+    key = ranks.untested[index] if ranks.untested else ""
+    by_rule = ranks is board.overall and board.overall.rule != "primary"
+    return Untested(key == "lacks", OVERALL_FIRST if by_rule else FIRST, board.resampled) if key else None

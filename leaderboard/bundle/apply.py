@@ -25,7 +25,7 @@ from leaderboard.studies import answer_sets
 from leaderboard.studies.published_evidence import follow
 from submissions import worker_notify
 from submissions.errors import Refused
-from submissions.models import Announcement, AuditEntry, Challenge, ChallengeFile, Phase, Status, Submission, User
+from submissions.models import Announcement, AuditEntry, Challenge, ChallengeFile, ChallengePage, Phase, Status, Submission, User
 from submissions.storage import stored_files
 from submissions.visibility import on_board
 
@@ -103,6 +103,7 @@ class _Work:
         if before is None or before.organizers != after.organizers:
             self.challenge.organizers.set(User.objects.filter(username__in=after.organizers))
         self._announcements()
+        self._pages()
         self._programs()
         self._files(None, before.files if before else (), after.files)
         for change in self.plan.changes:
@@ -158,6 +159,17 @@ class _Work:
                 Announcement.objects.filter(pk=known.pk).update(body=news.body)
         Announcement.objects.filter(pk__in=[news.pk for news in old.values()]).delete()
 
+    def _pages(self) -> None:
+        before, after = self.plan.before, self.after
+        if before is not None and before.pages == after.pages:
+            return
+        rows = {row.slug: row for row in self.challenge.pages.all()}
+        self.challenge.pages.exclude(slug__in=[page.slug for page in after.pages]).delete()
+        for position, page in enumerate(after.pages):
+            row = rows.get(page.slug) or ChallengePage(challenge=self.challenge, slug=page.slug)
+            row.title, row.body, row.position = page.title, page.body, position
+            checked(row).save()
+
     def _programs(self) -> None:
         """Metric programs: a new one is stored and checked as if it had been uploaded."""
         before, challenge = self.plan.before, self.challenge
@@ -189,7 +201,11 @@ class _Work:
             if row.sha256 != file.sha256:
                 drop_bytes(row.key)
                 row.sha256, row.key = file.sha256, f"challenges/{self.challenge.pk}/{secrets.token_hex(16)}"
-                stored_files.store().save_file(row.key, file.local_path())
+                content = file.content()
+                if isinstance(content, bytes):
+                    stored_files.store().save_bytes(row.key, content)
+                else:
+                    stored_files.store().save_file(row.key, content)
             checked(row).save()
         for row in ChallengeFile.objects.filter(pk__in=[file.pk for file in old.values()]):
             drop_bytes(row.key)

@@ -1,7 +1,7 @@
 """A challenge as plain values: the one form that files, database and console share.
 
 Fields are called as in the models. Two definitions are equal when the challenges they describe are:
-contents are compared by digest, and where they come from (`load`, `local_path`) is left out.
+contents are compared by digest, and where they come from (`load`, `content`) is left out.
 """
 
 from __future__ import annotations
@@ -98,15 +98,16 @@ class ReferenceDef:
 
 @dataclass(frozen=True)
 class FileDef:
-    """An input file or an example entry. `local_path` gives a file on this machine with the bytes."""
+    """An input file, an example entry or a picture. `content` gives the bytes, or a file on this machine with them."""
 
     kind: str
     name: str
     title: str
     size: int
     sha256: str
-    local_path: Callable[[], Path] = field(compare=False, repr=False)
+    content: Callable[[], Path | bytes] = field(compare=False, repr=False)
     pk: int | None = field(default=None, compare=False)  # of a stored one
+    given_sha256: str = field(default="", compare=False)  # of a picture as it was before it was written anew
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,15 @@ class ProgramDef:
     sha256: str
     is_public: bool
     files: Callable[[], ProgramFiles] = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class PageDef:
+    """A page of the challenge beside its overview and rules."""
+
+    slug: str
+    title: str
+    body: str
 
 
 @dataclass(frozen=True)
@@ -288,6 +298,7 @@ class ChallengeDef:
     licence: str = ""
     organizers: tuple[str, ...] = ()
     announcements: tuple[NewsDef, ...] = ()
+    pages: tuple[PageDef, ...] = ()
     files: tuple[FileDef, ...] = ()
     programs: tuple[ProgramDef, ...] = ()  # by key; those that it does not name stay
     phases: tuple[PhaseDef, ...] = ()

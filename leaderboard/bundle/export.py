@@ -24,7 +24,7 @@ from leaderboard.bundle.parse_time import moment_text
 from submissions.errors import Refused
 from submissions.kinds import FAMILIES
 
-FOLDERS = {"input": "inputs", "example": "examples"}
+FOLDERS = {"input": "inputs", "example": "examples", "picture": "pictures"}
 _HEAD = "# Written by `manage.py challenge export`. The documentation's page on bundles explains every key.\n"
 _ODD_BREAKS = frozenset("\r\x85\u2028\u2029")
 
@@ -71,6 +71,8 @@ def export(definition: ChallengeDef, folder: Path) -> None:
         {"title": news.title, "published_at": moment_text(news.published_at, ZoneInfo("UTC")), "body": news.body}
         for news in definition.announcements
     ]
+    if definition.pages:
+        data["pages"] = [{"slug": page.slug, "title": page.title, "body": page.body} for page in definition.pages]
     data |= _files(definition.files, folder, "")
     for program in definition.programs:
         program.files().unpack(folder / "programs" / program.key)
@@ -118,7 +120,11 @@ def _files(files: Iterable[FileDef], folder: Path, prefix: str) -> dict[str, obj
         stem = file.name if not name_fault(file.name) else f"file-{number}"
         path = f"{prefix}{FOLDERS[file.kind]}/{stem}"
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file.local_path(), folder / path)
+        content = file.content()
+        if isinstance(content, bytes):
+            (folder / path).write_bytes(content)
+        else:
+            shutil.copyfile(content, folder / path)
         entry = {"path": path} | ({"name": file.name} if stem != file.name else {}) | ({"title": file.title} if file.title else {})
         data.setdefault(FOLDERS[file.kind], []).append(entry)
     return dict(data)

@@ -9,12 +9,16 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from django.conf import settings
+
 from evaluation.rendering import objects
+from evaluation.work.picture_import import rewritten_picture
 from evaluation.work.reference_import import Unreadable, items_of
-from evaluation.work.sandbox import sandbox
+from evaluation.work.sandbox import Sandbox, sandbox
 from leaderboard.bundle.definition import FileDef, ReferenceDef
 from leaderboard.bundle.document import Reader
 from submissions.kinds import Family
+from submissions.models import ChallengeFile
 
 MAX_TEXT_BYTES = 1_000_000
 MAX_NAME = 160
@@ -125,14 +129,25 @@ class Folder:
             fault = name_fault(name) or (f'"{name}" stands twice in this list' if name in by_name else "")
             if fault:
                 entry.fault("name" if "name" in entry.nodes else "path", fault)
-            by_name[name] = local_file(path, kind, name, title)
+            try:
+                is_picture = kind == ChallengeFile.Kind.PICTURE
+                by_name[name] = picture_file(path.read_bytes(), name, title, sandbox) if is_picture else local_file(path, kind, name, title)
+            except Unreadable as error:
+                entry.fault("path", f"expected a picture; {' '.join(error.faults)}")
         return tuple(sorted(by_name.values(), key=lambda file: file.name))
 
 
 def local_file(path: Path, kind: str, name: str, title: str) -> FileDef:
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    return FileDef(kind=kind, name=name, title=title, size=path.stat().st_size, sha256=digest, local_path=lambda: path)
+    return FileDef(kind=kind, name=name, title=title, size=path.stat().st_size, sha256=digest, content=lambda: path)
+
+
+def picture_file(given: bytes, name: str, title: str, child: Sandbox) -> FileDef:
+    """A picture for pages, written anew by `child`. Raises `Unreadable`."""
+    data = rewritten_picture(given, name, child=child, seconds=settings.READ_SECONDS)
+    digests = (hashlib.sha256(one).hexdigest() for one in (data, given))
+    return FileDef(ChallengeFile.Kind.PICTURE, name, title, len(data), next(digests), lambda: data, given_sha256=next(digests))
 
 
 def name_fault(name: str) -> str:

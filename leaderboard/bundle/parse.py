@@ -25,12 +25,12 @@ from evaluation.networks import weights
 from evaluation.programs import files as program_files
 from evaluation.programs.document import DocumentError
 from leaderboard.bundle import results
-from leaderboard.bundle.definition import IMAGE_FIELDS, PHASE_FIELDS, ChallengeDef, MetricDef, NewsDef, PhaseDef, ProgramDef
+from leaderboard.bundle.definition import IMAGE_FIELDS, PHASE_FIELDS, ChallengeDef, MetricDef, NewsDef, PageDef, PhaseDef, ProgramDef
 from leaderboard.bundle.document import REQUIRED, Problems, Reader, compose, is_null
 from leaderboard.bundle.folder import Folder
 from submissions.kinds import FAMILIES
-from submissions.models import Announcement, Challenge, ChallengeFile, Phase
-from submissions.models.challenge import check_tags
+from submissions.models import Announcement, Challenge, ChallengeFile, ChallengePage, Phase
+from submissions.models.challenge import MAX_PAGES, check_tags
 from submissions.models.phase import RESERVED_SLUGS
 
 FILE = "challenge.yaml"
@@ -96,6 +96,18 @@ def parse(root: Path) -> Bundle:
         published = entry.moment("published_at", ZoneInfo("UTC"))
         announcements.append(NewsDef(title=title, body=folder.markdown(entry, "body"), published_at=published))
         entry.close()
+    pages = []
+    for entry in reader.readers("pages"):
+        pages.append(
+            PageDef(
+                slug=_column(entry, ChallengePage, "slug", REQUIRED),
+                title=_column(entry, ChallengePage, "title", REQUIRED),
+                body=folder.markdown(entry, "body"),
+            )
+        )
+        entry.close()
+    if len(pages) > MAX_PAGES:
+        problems.add("pages", f"expected at most {MAX_PAGES} pages, found {len(pages)}")
     definition = ChallengeDef(
         slug=slug,
         description=description,
@@ -107,12 +119,14 @@ def parse(root: Path) -> Bundle:
         tags=tuple(tags),
         organizers=tuple(organizers),
         announcements=tuple(announcements),
-        files=_files(reader, folder),
+        pages=tuple(pages),
+        files=_files(reader, folder) + folder.files(reader, "pictures", ChallengeFile.Kind.PICTURE),
         programs=programs,
         phases=phases,
     )
     reader.close()
     _check_phases(problems, definition.phases)
+    _unique(problems, "pages", "slug", [page.slug for page in definition.pages])
     _unique(problems, "announcements", "title and date", [(n.title, n.published_at) for n in definition.announcements])
     problems.raise_if_any()
     return Bundle(definition, problems.lines)

@@ -141,7 +141,7 @@ def make_plan(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) ->
     after, waiting = _without_waiting_columns(before, after, facts)
     refusals = [*_refusals(before, after, facts), *_missing_prompts(before, after), *_without_weights(before, after)]
     if before is not None:
-        after = _with_stored_references(before, after, facts)
+        after = _with_stored_pictures(before, _with_stored_references(before, after, facts))
     changes = [*_challenge_changes(before, after, facts)]
     rescorings = []
     for phase in after.phases:
@@ -171,6 +171,13 @@ def _with_stored_references(before: ChallengeDef, after: ChallengeDef, facts: Fa
             phase = replace(phase, reference=replace(new, version=versions.get((new.sha256, new.groups))))
         phases.append(phase)
     return replace(after, phases=tuple(phases))
+
+
+def _with_stored_pictures(before: ChallengeDef, after: ChallengeDef) -> ChallengeDef:
+    """`after` with the stored picture kept where the given file is the stored one: to write a picture anew twice changes its bytes."""
+    stored = {(file.kind, file.name, file.sha256): file for file in before.files}
+    files = ((file, stored.get((file.kind, file.name, file.given_sha256))) for file in after.files)
+    return replace(after, files=tuple(replace(known, title=file.title) if known else file for file, known in files))
 
 
 def _without_waiting_columns(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) -> tuple[ChallengeDef, list[str]]:
@@ -225,6 +232,10 @@ def _challenge_changes(before: ChallengeDef | None, after: ChallengeDef, facts: 
                 warning += f" Worker tokens that {name} made stay valid: {', '.join(tokens)}. Revoke them on the page Workers."
             yield Change(REMOVE, (f"organizer {name}",), warning=warning)
     yield from _listed((), "announcement", _news(before), _news(after), ("body",))
+    old_pages, new_pages = ({page.slug: page for page in holder.pages} if holder else {} for holder in (before, after))
+    yield from _listed((), "page", old_pages, new_pages, ("title", "body"))
+    if before and [slug for slug in new_pages if slug in old_pages] != [slug for slug in old_pages if slug in new_pages]:
+        yield Change(CHANGE, (), "order of pages", list(old_pages), list(new_pages))
     yield from _listed((), "file", _files(before), _files(after), ("title", "size", "sha256"))
     ours, theirs = ({program.key: program for program in holder.programs} if holder else {} for holder in (before, after))
     yield from _listed((), "program", ours, theirs, ("version", "sha256", "is_public"))

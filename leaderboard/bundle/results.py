@@ -88,8 +88,7 @@ def _layout(reader: Reader) -> Layout:
         tuple(columns),
         reader.text("method", "method"),
         tuple(Detail(it) if isinstance(it, str) else _detail(it) for it in reader.texts_and_readers("details")),
-        reader.text("paper", "") or "",
-        reader.text("code", "") or "",
+        {name: head for name in result_tables.LINKS if (head := reader.text(name, ""))},
     )
 
 
@@ -209,7 +208,7 @@ def written(results: ResultsDef, folder: Path, prefix: str) -> dict[str, object]
     data["method"] = results.layout.method
     if results.layout.details:
         data["details"] = [it.to_value() for it in results.layout.details]
-    data |= {name: getattr(results.layout, name) for name in ("paper", "code") if getattr(results.layout, name)}
+    data |= results.layout.links
     data["columns"] = [
         {
             "column": one.column,
@@ -243,6 +242,7 @@ def fields_of(results: ResultsDef | None) -> dict[str, object]:
         "table": f"{results.file_name} {results.sha256[:16]}",
         "method": results.layout.method,
     }
-    fields |= {"details": [it.to_value() for it in results.layout.details], "paper": results.layout.paper, "code": results.layout.code}
+    fields |= {"details": [it.to_value() for it in results.layout.details]}
+    fields |= {name: results.layout.links.get(name, "") for name in result_tables.LINKS}
     fields |= {"question": results.answers.question, "answers": results.answers.sha256[:16]} if results.answers else {}
     return fields | ({"opinions": results.opinions.to_dict()} if results.opinions else {})

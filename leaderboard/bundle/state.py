@@ -16,6 +16,7 @@ from leaderboard.bundle.definition import (
     MetricDef,
     NewsDef,
     OpinionsDef,
+    PageDef,
     PhaseDef,
     ProgramDef,
     ReferenceDef,
@@ -40,6 +41,7 @@ def read(challenge: Challenge) -> ChallengeDef:
             NewsDef(title=row.title, body=row.body, published_at=row.published_at, pk=row.pk)
             for row in challenge.announcements.order_by("published_at", "pk")
         ),
+        pages=tuple(PageDef(slug=row.slug, title=row.title, body=row.body) for row in challenge.pages.all()),
         files=in_order(files[None]),
         programs=tuple(program_definition(row) for row in MetricProgram.newest_of(challenge)),
         phases=tuple(
@@ -114,7 +116,7 @@ def file_definition(row: ChallengeFile) -> FileDef:
         size=row.size,
         sha256=row.sha256,
         pk=row.pk,
-        local_path=lambda: stored_files.store().local_path(row.key),
+        content=lambda: stored_files.store().local_path(row.key),
     )
 
 

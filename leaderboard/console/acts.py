@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import atexit
+import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import structlog
 from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from evaluation.models import Evaluation, EvaluationBatch, Reference
@@ -16,9 +18,11 @@ from evaluation.rendering.objects import Drawing
 from evaluation.work.reference_import import Unreadable, items_of
 from evaluation.work.sandbox import JobFailed, Sandbox, job_folder
 from leaderboard.bundle.apply import drop_bytes, remove_phase
-from leaderboard.bundle.folder import reference_faults
+from leaderboard.bundle.definition import FileDef
+from leaderboard.bundle.folder import picture_file, reference_faults
 from leaderboard.bundle.state import reference_in_force
 from submissions.errors import Refused
+from submissions.formats.render.page_picture import MAX_FILE_BYTES
 from submissions.formats.render.views import Roi
 from submissions.kinds import Family
 from submissions.models import AuditEntry, Challenge, ChallengeFile, Phase, Submission, User
@@ -129,6 +133,21 @@ def read_inputs(phase: Phase, file: ChallengeFile) -> str:
             "no_inputs",
         )
     return str(found["table"])
+
+
+def read_picture(file: UploadedFile, title: str) -> FileDef:
+    """An uploaded picture for pages, written anew in a limited child process while a web process waits. Raises `Refused`."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", file.name or "picture")  # so that Markdown can name it without marks around it
+    if file.size is None or file.size > MAX_FILE_BYTES:
+        raise Refused(f"{name} has more than {MAX_FILE_BYTES:,} bytes; make the picture smaller.", "too_large")
+    child = Sandbox()
+    try:
+        return picture_file(file.read(), name, title, child)
+    except Unreadable as error:
+        raise Refused(f"{' · '.join(error.faults)}.", "bad_picture") from None
+    finally:
+        child.stop()
+        atexit.unregister(child.stop)
 
 
 def read_reference(

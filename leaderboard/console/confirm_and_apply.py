@@ -10,13 +10,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from leaderboard.bundle.apply import PlanChanged, apply, plan_for
-from leaderboard.bundle.definition import ChallengeDef, MetricDef, PhaseDef
+from leaderboard.bundle.definition import ChallengeDef, MetricDef, PageDef, PhaseDef
 from leaderboard.bundle.plan import Plan
 from leaderboard.bundle.show import as_text
 from submissions.errors import Refused
 
 OWN_FIELDS = ("csrfmiddlewaretoken", "confirmed")
-Thing = TypeVar("Thing", MetricDef, PhaseDef)
+Thing = TypeVar("Thing", MetricDef, PageDef, PhaseDef)
 
 
 def confirm_and_apply(request: HttpRequest, definition: ChallengeDef, back: str, message: str = "", then: str = "") -> HttpResponse:

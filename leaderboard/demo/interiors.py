@@ -79,8 +79,8 @@ DAMAGES = {
     "grain": Damage("noise", 0.5),
 }
 TASTES = (
-    Taste("near", 5, {"blur": 1.2, "compression": 1.2, "tint": 0.7}),
-    Taste("far", 5, {"floaters": 1.25, "tint": 1.2, "noise": 0.85}),
+    Taste("dislike blur", 5, {"blur": 1.2, "compression": 1.2, "tint": 0.7}),
+    Taste("dislike floaters", 5, {"floaters": 1.25, "tint": 1.2, "noise": 0.85}),
 )
 
 YAML = f"""\

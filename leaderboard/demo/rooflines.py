@@ -90,8 +90,8 @@ DAMAGES = {
 }
 # One group of raters wants all of a house to be there, the other nothing wrong in it.
 TASTES = (
-    Taste("whole", 6, {"missing": 1.25, "simplified": 1.15, "extra": 0.7, "doubled": 0.75, "bent": 0.85}),
-    Taste("exact", 6, {"missing": 0.75, "simplified": 0.95, "extra": 1.35, "doubled": 1.2, "bent": 1.15}),
+    Taste("dislike missing lines", 6, {"missing": 1.25, "simplified": 1.15, "extra": 0.7, "doubled": 0.75, "bent": 0.85}),
+    Taste("dislike extra lines", 6, {"missing": 0.75, "simplified": 0.95, "extra": 1.35, "doubled": 1.2, "bent": 1.15}),
 )
 
 

@@ -81,7 +81,8 @@ class ImportedFrom(Record):
 
 
 class PublicEntry(Record):
-    """An entry as everybody who sees the board may know it."""
+    """An entry as everybody who sees the board may know it. It has exactly the fields that `submissions.entry_fields` calls public; a test
+    compares them."""
 
     id: int
     number: int = Field(description="Of the phase's entries, from 1; 0 of one that the organizers withhold.")
@@ -108,6 +109,8 @@ class BoardEntry(PublicEntry, Stored):
     """An entry of a ranking. `reason` says why it is hidden or disqualified, `waiting` has the slugs of columns that it has no score in
     before the phase is re-evaluated."""
 
+    # Written last, and only where they are stated.
+    stated: ClassVar[tuple[str, ...]] = tuple(name for name, field in PublicEntry.model_fields.items() if field.default is None)
     keys = (
         "id",
         "number",
@@ -125,11 +128,9 @@ class BoardEntry(PublicEntry, Stored):
         "detail",
         "reason",
         "waiting",
-        "weights",
-        "parameters",
-        "run_seconds",
+        *stated,
     )
-    optional = frozenset({"waiting", "weights", "parameters", "run_seconds"})
+    optional = frozenset({"waiting", *stated})
 
     team_id: int
     received_at: Moment | None
@@ -143,7 +144,7 @@ class BoardEntry(PublicEntry, Stored):
 
     def redacted(self) -> Self:
         nothing = {"name": HIDDEN_NAME, "team": "", "team_id": 0, "paper": "", "code": "", "verified": False, "reason": ""}
-        nothing |= {"number": 0, "received_at": None, "detail": "", "weights": None, "parameters": None, "run_seconds": None}
+        nothing |= {"number": 0, "received_at": None, "detail": "", **dict.fromkeys(self.stated)}
         return self.model_copy(update=nothing)
 
 

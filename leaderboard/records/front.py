@@ -114,6 +114,21 @@ class Turned(Contradiction):
         return self.first, self.preferred
 
 
+class FirstByMeans(Record):
+    """First entries where people's published means are all that is known, so that nothing is tested: (name, id) by the metrics and by the
+    means. `rank` is the metrics' rank of the second. `lines` and `ids` are as in `Contradiction`."""
+
+    metrics: tuple[str, int]
+    people: tuple[str, int]
+    rank: int | None
+    lines: tuple[SlopeLine, ...]
+    ids: tuple[int, ...]
+
+    @property
+    def slope(self) -> Slope | None:
+        return Slope(self.lines) if self.lines else None
+
+
 class Front(Record):
     """The first entry, whose fields come first, with its value in the primary metric and that value's interval; the `top` entries, and what
     people say: `people` is None where nobody judged them."""
@@ -122,7 +137,9 @@ class Front(Record):
     name: str
     team: str
     metric: str
-    value: str
+    value: Ends
+    bounds: tuple[float | None, float | None] = (None, None)  # of the metric
+    decimals: int | None = None  # that the value was published with
     top: tuple[Leader, ...] = ()
     people: Basis | None = None
     parted: Parted | None = None
@@ -130,6 +147,7 @@ class Front(Record):
     open: int = 0  # others that may be first too, by the ranges of their ranks
     turned: Turned | None = None  # the surest of the contradictions
     people_simulated: bool = False
+    by_means: FirstByMeans | None = None  # where the two firsts are different entries
 
     @property
     def has_places(self) -> bool:
@@ -142,5 +160,6 @@ class Front(Record):
         shown = (one for one in self.top if one.id not in ids)
         top = tuple(one.model_copy(update={"place": None, "against": False}) if people else one for one in shown)
         parted, turned = (None if one is None or people or one.names(ids) else one for one in (self.parted, self.turned))
-        update = {"top": top, "people": None if people else self.people, "parted": parted, "turned": turned}
+        by_means = None if self.by_means is None or people or not set(ids).isdisjoint(self.by_means.ids) else self.by_means
+        update = {"top": top, "people": None if people else self.people, "parted": parted, "turned": turned, "by_means": by_means}
         return self.model_copy(update=update | {"people_simulated": self.people_simulated and not people})

@@ -17,3 +17,9 @@ class Basis(Record):
     @property
     def opinions(self) -> bool:
         return self.of != "votes"
+
+    @property
+    def unit(self) -> str:
+        """Unit of mean scores: `of 5`, or `of -3 to 3` where the scale does not begin at 0 or 1; empty of votes."""
+        low, high = self.scale
+        return "" if not self.opinions else f"of {high:g}" if low in (0, 1) else f"of {low:g} to {high:g}"

@@ -192,6 +192,26 @@
     });
   }
 
+  // ---- Markdown while it is written: <textarea>, <button data-preview="address" hidden>, <div hidden> ----
+  function previewButton(button) {
+    const text = button.parentElement.querySelector("textarea"), shown = button.nextElementSibling;
+    if (!text || !once(button, "ready")) return;
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      shown.hidden = !shown.hidden;
+      button.textContent = shown.hidden ? "Preview" : "Close the preview";
+      let asked;
+      const refresh = async () => {
+        if (shown.hidden) return;
+        const headers = { "X-CSRFToken": text.form.elements.csrfmiddlewaretoken.value };
+        const answer = await fetch(button.dataset.preview, { method: "POST", headers, body: new URLSearchParams({ text: text.value }) });
+        shown.innerHTML = answer.ok ? await answer.text() : "<p>The preview could not be loaded; try again in a moment.</p>";
+      };
+      text.oninput = () => { clearTimeout(asked); asked = setTimeout(refresh, 800); };
+      await refresh();
+    });
+  }
+
   // ---- filters: <select data-submit> sends its form; <button data-nojs> is then not needed ----
   function submitOnChange(control) {
     if (once(control, "ready")) control.addEventListener("change", () => control.form?.requestSubmit());
@@ -290,6 +310,7 @@
     ["[data-dialog]", dialogOpener],
     ["[data-open3d]", viewOpener],
     ["dialog [data-close]", dialogCloser],
+    ["[data-preview]", previewButton],
     ["form[data-confirm]", confirmForm],
     ["select[data-submit], input[data-submit]", submitOnChange],
     [".tabs > [aria-current]", openTab],

@@ -55,6 +55,7 @@ class Key(StrEnum):
     ALWAYS_TIED = "always_tied"
     NO_TWO = "no_two"
     NEVER_MET = "never_met"
+    MET_NONE_WITH_PLACE = "met_none_with_place"
     LITTLE_IN_COMMON = "little_in_common"
     NOT_SCORED = "not_scored"
     NOT_SCORED_BOTH = "not_scored_both"
@@ -97,6 +98,7 @@ STATES = {
     Key.ALWAYS_TIED: State.NOT_APPLICABLE,
     Key.NO_TWO: State.UNCONNECTED,
     Key.NEVER_MET: State.UNCONNECTED,
+    Key.MET_NONE_WITH_PLACE: State.UNCONNECTED,
     Key.LITTLE_IN_COMMON: State.TOO_FEW,
     Key.NOT_SCORED: State.NOT_APPLICABLE,
     Key.NOT_SCORED_BOTH: State.UNCONNECTED,

@@ -4,8 +4,9 @@ How a number is drawn: `{% figure f %}`, `{% interval f %}`, `{% agreement f ano
 `{{ n|noun:"entry" }}`, `{{ n|verb:"has" }}`; what is said: `{% statement s %}`.
 
 `{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{% day at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
-`{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`, `{{ value|value }}`, `{{ cell|spread }}`, `{{ names|sentence_list }}`,
-`{{ param.source|source_words }}`, `{% entry_state it.state %}`, `{% entry_sentence it.state %}`, `{% install_command "score" %}`,
+`{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`, `{{ value|value }}`, `{{ cell|text }}{{ cell|spread }}`,
+`{{ names|sentence_list }}`, `{{ param.source|source_words }}`, `{% stated field value noun %}`, `{% entry_state it.state %}`,
+`{% entry_sentence it.state %}`, `{% install_command "score" %}`,
 `{% chart chart name %}`, `{% drawing chart name %}`, `{{ text|code_words }}`, `{% minimum "RATERS_FOR_FIGURE" %}`.
 `{{ found.basis|basis }}`, `{{ found.basis|answers }}`, `{{ line.place|place }}`: what figures of people are of, and places with people.
 """
@@ -25,23 +26,26 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join, json_script
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import Truncator
 
 from evaluation.metrics.spec import Source
 from evaluation.models import MetricProgram
-from leaderboard.boards.rows import Cell
 from leaderboard.charts import plotly, svg
 from leaderboard.exports import wheel
+from leaderboard.records.cell import Cell
 from leaderboard.records.chart import Chart
 from leaderboard.records.people import Basis
 from leaderboard.stats import minimums
 from leaderboard.stats.two_way_intervals import Ends, Figure
 from leaderboard.wording import agreement as agreement_words
-from leaderboard.wording import figures, history, nouns, people, ranks, reasons
+from leaderboard.wording import board as board_words
+from leaderboard.wording import certainty, entry_summary, figures, history, items, nouns, people, ranks, reasons
 from leaderboard.wording.comparison import untested
-from leaderboard.wording.digits import Rounded, rounded
+from leaderboard.wording.digits import rounded
 from leaderboard.wording.figures import NOTHING
 from leaderboard.wording.metric_parts import part_words
 from leaderboard.wording.statement import Statement, Tone
+from submissions.entry_fields import EntryField, FieldKind
 from submissions.entry_states import EntryState, Reader, State
 from submissions.format_time import in_words
 from submissions.markdown import laid_out
@@ -64,10 +68,26 @@ register.filter("part_words", part_words)
 STATEMENTS: tuple[Callable[..., Any], ...] = (
     *(agreement_words.caveats, agreement_words.head, agreement_words.notes, agreement_words.places, agreement_words.reading),
     *(agreement_words.state, agreement_words.tone, agreement_words.trained, agreement_words.trained_more),
-    *(people.basis, people.earlier, ranks.place, nouns.plural, untested, history.change, history.leaders, reasons.why),
+    *(board_words.difference, board_words.ends, board_words.folded, board_words.text, board_words.value_words),
+    *(entry_summary.strip_note, entry_summary.unranked, items.flags),
+    *(
+        people.basis,
+        people.earlier,
+        ranks.place,
+        nouns.plural,
+        untested,
+        history.change,
+        history.day,
+        history.leaders,
+        history.rank_on,
+        reasons.why,
+    ),
 )
 for made in STATEMENTS:
     register.filter(made.__name__, made)
+register.filter("untested_rank", certainty.untested)
+register.filter("item_note", items.note)
+register.simple_tag(ranks.span)
 
 
 @register.filter
@@ -208,9 +228,10 @@ def extent(ends: Sequence[float], digits: int = 2) -> str:
 
 
 @register.filter
-def markdown(text: str | None) -> SafeString:
-    """Sanitised HTML of Markdown written by people, or the text as it was typed where it is too long or too deep."""
-    return mark_safe(laid_out(text).html if text else "")  # noqa: S308 - cleaned by `submissions.markdown`
+def markdown(text: str | None, challenge: Challenge | None = None) -> SafeString:
+    """Sanitised HTML of Markdown written by people, or the text as it was typed where it is too long or too deep; with the pictures of the
+    challenge whose organizers wrote it."""
+    return mark_safe(laid_out(text, challenge.pictures_url if challenge else "").html if text else "")  # noqa: S308 - cleaned by `submissions.markdown`
 
 
 @register.filter
@@ -368,6 +389,21 @@ def duration(seconds: float | None) -> str:
     return f"{max(0, seconds):.0f} s"
 
 
+@register.simple_tag
+def stated(field: EntryField, value: Any, noun: str) -> str:
+    """Value of a field that a team states of its entry; `noun` is what the challenge calls an item."""
+    match field.kind:
+        case FieldKind.LINK:
+            return format_html('<a href="{}" rel="nofollow noopener ugc">{}</a>', value, Truncator(value).chars(60))
+        case FieldKind.COUNT:
+            text = amount(value)
+        case FieldKind.AMOUNT:
+            text = f"{value:g}"
+        case _:
+            text = value
+    return f"{text} {field.unit.format(item=noun)}".rstrip()
+
+
 @register.filter
 def amount(n: float | None) -> str:
     """A large number in three digits: `38 M`, `1.2 billion`."""
@@ -386,11 +422,19 @@ def digits(value: float | None) -> str:
 
 
 @register.filter
-def spread(value: Cell | Rounded) -> str:
+def spread(it: Cell | Ends) -> str:
     """The interval beside a value: one ±, or its two sides stacked; nothing without one."""
+    value = board_words.digits(it)
     if value.half:
         return format_html(' <span class="none">{}</span>', value.half)
     return format_html(' <span class="sides none"><i>{}</i> <i>{}</i></span>', value.up, value.down) if value.up else ""
+
+
+@register.simple_tag
+def padding(it: Cell, widths: Mapping[str, int]) -> str:
+    """Style that aligns a value with the others of its column at the point; empty for the longest one."""
+    missing = widths[it.column.slug] - len(board_words.text(it).partition(".")[0])
+    return format_html(' style="padding-left:{}ch"', missing) if missing else ""
 
 
 @register.filter(name="value")

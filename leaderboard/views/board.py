@@ -20,7 +20,7 @@ from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part
 from evaluation.models.batch import sentences
 from evaluation.networks import weights
-from leaderboard.boards import metric_evidence
+from leaderboard.boards import first_place, metric_evidence
 from leaderboard.boards.people import of_board, with_people
 from leaderboard.boards.rows import BoardRows, Choice, place_of
 from leaderboard.boards.slope import slope, split_of
@@ -40,11 +40,10 @@ from leaderboard.studies import paper_figures
 from leaderboard.viewer import thumbnails
 from leaderboard.views import answer_sets
 from leaderboard.wording import agreement, certainty, contradiction
+from leaderboard.wording import board as board_words
 from leaderboard.wording import claim as claim_words
 from leaderboard.wording import people as people_words
 from leaderboard.wording import study as study_words
-from leaderboard.wording.board import ENTRIES, VALUE_TITLES
-from leaderboard.wording.board import rule as rule_words
 from leaderboard.wording.nouns import counted, plural, sampled_noun
 from submissions.errors import Refused
 from submissions.lookup import YEAR, PhasePlace, phase_place
@@ -254,19 +253,22 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "snapshot": snapshot,
         "ranking": board,
         "rows": rows,
-        "rule": rule_words(board.rule),
+        "rule": board_words.rule(board.rule),
         "n_folded_of_rule": sum(metric.slug in board.overall.metrics for metric in rows.folded) if board.overall.rule != "primary" else 0,
         "foot": certainty.foot(board, rows.standing),
         "made_before": certainty.before(board),
         "leads": certainty.leads(board, rows.standing),
         "first_place": certainty.first_place(board),
-        "peoples_first": board.entries[people.found.first].name if people and people.found.first is not None else "",
-        "peoples_place": peoples_place,
-        "hangs_on": study_words.fragile(people.found.firm, sampled_noun(people.noun, not people.sampled))
-        if people and people.found.firm
+        "ranges": first_place.by_rule(board),
+        "peoples_ranges": first_place.by_people(board, rows.people),
+        "peoples_first": certainty.peoples_first(
+            board.entries[people.found.first].name, peoples_place[1] if peoples_place else 1, people.found.firm.settled
+        )
+        + study_words.fragile(people.found.firm, sampled_noun(people.noun, not people.sampled))
+        if people and people.found.firm and people.found.first is not None
         else "",
-        "entry_words": ENTRIES[board.phase.entries],
-        "value_title": VALUE_TITLES.get(board.overall.rule, ""),
+        "entry_words": board_words.ENTRIES[board.phase.entries],
+        "value_title": board_words.VALUE_TITLES.get(board.overall.rule, ""),
         "columns": [
             BoardColumn(
                 metric,
@@ -288,7 +290,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
                 *(("column", metric.slug) for metric in rows.metrics),
             ]
         ),
-        "n_columns": len(rows.visible_metrics) + sum(map(bool, (rows.people, board.overall.rule in VALUE_TITLES, rows.folded))),
+        "n_columns": len(rows.visible_metrics) + sum(map(bool, (rows.people, board.overall.rule in board_words.VALUE_TITLES, rows.folded))),
         "people_head": Head.of(request, rows, PEOPLE, True),
         "rank_head": Head.of(request, rows, "rank"),
         "name_head": Head.of(request, rows, "name"),
@@ -335,8 +337,9 @@ def rendered(
     rows, people = BoardRows(with_people(whole), choice, team), whole.people
     context = {
         "rows": rows,
+        "widths": board_words.widths(rows.lines),
         "pictured": pictured,
-        "value_title": VALUE_TITLES.get(whole.overall.rule, ""),
+        "value_title": board_words.VALUE_TITLES.get(whole.overall.rule, ""),
         "challenge": challenge,
         "phase": phase,
         "zone": zone,

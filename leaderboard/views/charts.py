@@ -14,6 +14,7 @@ from leaderboard.charts import boards
 from leaderboard.lookup import current_ranking, not_shown_yet
 from leaderboard.records.board import Board, MetricColumn
 from leaderboard.service.page_cache import PARTS
+from submissions.entry_fields import PUBLIC_FIELDS
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Submission
 from submissions.models.frozen_board import frozen_since
@@ -103,8 +104,10 @@ def _figures(place: PhasePlace, board: Board, metric: MetricColumn) -> list[dict
     figures.append((ranks, "ranks", boards.rank_intervals(metric.title, ranked)))
 
     # Of the ranked entries those that state what they cost, and how many do not.
-    for title, name in (("Parameters", "parameters"), (f"Seconds per {noun}", "run_seconds")):
-        costs, n_silent = [], 0
+    for name, field in PUBLIC_FIELDS.items():
+        if not field.scale:
+            continue
+        title, costs, n_silent = field.scale.format(item=noun), [], 0
         for index in (n for n, rank in enumerate(metric.rank) if rank is not None):
             stated, value = getattr(board.entries[index], name), metric.value[index]
             if stated and value is not None:

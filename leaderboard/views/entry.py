@@ -20,6 +20,7 @@ from leaderboard.boards import build
 from leaderboard.boards.entry_summary import above, entry_summary, strips
 from leaderboard.boards.people import of_board
 from leaderboard.boards.scorecard import ItemTable, Result, current_evaluation, results
+from leaderboard.boards.unranked import untested
 from leaderboard.entry_states import states
 from leaderboard.lookup import current_ranking, page_numbers, page_of
 from leaderboard.models import Snapshot, read_board
@@ -397,9 +398,9 @@ def _certainty(evaluation: Evaluation, metric_results: list[Result], snapshot: S
     low, high = column.rank_low[index], column.rank_high[index]
     if alone and low is not None and high is not None and alone != (low, high):
         sentences.append(f"{column.title}: {certainty.alone(alone, low, high)}")
-    untested = certainty.untested(board, board.overall, index)
+    without_range = certainty.untested(untested(board, board.overall, index))
     by_rule_of_before = certainty.SENTENCES["ranks_before"] if board.uncertainty == 1 and not board.imported else ""
-    return [*sentences, *filter(None, [untested, by_rule_of_before])]
+    return [*sentences, *filter(None, [without_range, by_rule_of_before])]
 
 
 @lru_cache(maxsize=1024)

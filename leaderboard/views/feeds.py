@@ -112,7 +112,7 @@ class NewsFeed(Feed):
         return item.title
 
     def item_description(self, item: Any) -> str:
-        return laid_out(item.body).html if item.body else ""
+        return laid_out(item.body, f"{settings.SITE_URL}{item.challenge.pictures_url}").html if item.body else ""
 
     def item_link(self, item: Any) -> str:
         return f"{reverse('challenge', args=[item.challenge.slug])}#news-{item.pk}"

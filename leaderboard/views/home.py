@@ -23,9 +23,10 @@ from leaderboard.records.front import Contradiction, Front, Parted, Turned
 from leaderboard.studies import metric_ranking
 from leaderboard.viewer import thumbnails
 from leaderboard.views import evidence
-from leaderboard.wording.contradiction import statement
+from leaderboard.wording import contradiction as wording
+from leaderboard.wording.statement import Statement
 from submissions.kinds import FAMILIES
-from submissions.models import Announcement, Challenge, Phase
+from submissions.models import Announcement, Challenge, ChallengeFile, Phase
 from submissions.models.challenge import MAX_TAGS, TAG
 from submissions.visibility import board_is_out, visible_challenges
 
@@ -54,6 +55,7 @@ class Card:
     rate_url: str
     pictured: str  # names the pictures of its first entries; empty where not everybody may see them
     item: str  # that they show
+    by_means: Statement | None
     turned_item: str  # where a contradiction of a metric shows; empty where not everybody may see it
 
 
@@ -93,7 +95,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "news": news.order_by("-published_at")[:MAX_NEWS],
         "contradiction": where if isinstance(contradiction, Parted) else None,
         "turned": where if isinstance(contradiction, Turned) else None,
-        "differ": statement(contradiction) if contradiction is not None else None,
+        "differ": wording.statement(contradiction) if contradiction is not None else None,
         "board": next((card for card in (*real, *demo) if card.phase and card.front), None),
         "rate_url": next((card.rate_url for card in (*real, *demo) if card.rate_url), ""),
     }
@@ -135,7 +137,7 @@ def challenge_list(request: HttpRequest) -> HttpResponse:
     text, now = search_text(request), timezone.now()
     asked = {name: request.GET.get(name, "") for name in ("kind", "state", "people")}
     tags = [tag for tag in dict.fromkeys(request.GET.getlist("tag")[:MAX_TAGS]) if TAG.fullmatch(tag)]
-    challenges = visible(request.user)
+    challenges = visible(request.user).order_by("simulated", "-created_at")  # real ones first
     every = Counter(tag for row in challenges.exclude(tags=[]).order_by().values_list("tags", flat=True) for tag in row)
     if text:
         challenges = challenges.filter(Q(title__icontains=text) | Q(summary__icontains=text))
@@ -180,7 +182,9 @@ def challenge_list(request: HttpRequest) -> HttpResponse:
 
 def visible(user: Any) -> QuerySet[Challenge]:
     """Challenges `user` may see, newest first."""
-    return visible_challenges(user).prefetch_related(Prefetch("phases", Phase.objects.order_by("position", "opens_at", "id")))
+    phases = Prefetch("phases", Phase.objects.order_by("position", "opens_at", "id"))
+    pictures = Prefetch("files", ChallengeFile.objects.filter(kind=ChallengeFile.Kind.PICTURE))  # for the logo, of all its files
+    return visible_challenges(user).prefetch_related(phases, pictures)
 
 
 def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) -> list[Card]:
@@ -218,6 +222,7 @@ def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) 
                 rate_url=next((asking[one.pk] for one in phases[challenge.pk] if one.pk in asking), ""),
                 pictured=pictured,
                 item=item,
+                by_means=wording.by_means(front.by_means) if front is not None and front.by_means is not None else None,
                 turned_item=turned_item,
             )
         )

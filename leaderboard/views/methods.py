@@ -16,11 +16,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.boards.people import of_board
-from leaderboard.boards.rows import Cell, cell, place_of
+from leaderboard.boards.rows import place_of
 from leaderboard.boards.unranked import unranked
 from leaderboard.entry_states import states
 from leaderboard.lookup import current_boards
 from leaderboard.records.board import Board
+from leaderboard.records.cell import Cell
 from leaderboard.records.people import Basis
 from leaderboard.wording.board import rule as rule_words
 from leaderboard.wording.entry_summary import unranked as unranked_words
@@ -123,7 +124,7 @@ def _standing(entry: Submission, board: Board | None, it: EntryState, viewer: Pe
     if people is not None and column is not None and column.rank[index] is not None:
         n = sum(one is not None for one in column.rank)
         url = reverse("study", args=[entry.phase.challenge.slug, entry.phase.slug, people.study.slug])
-        with_people = PeoplesPlace(place(place_of(board, column, index)), n, cell(column, index), people.basis, url, people.study.simulated)
+        with_people = PeoplesPlace(place(place_of(board, column, index)), n, Cell(column, index), people.basis, url, people.study.simulated)
     return Standing(
         entry,
         overall.rank[index],
@@ -131,7 +132,7 @@ def _standing(entry: Submission, board: Board | None, it: EntryState, viewer: Pe
         sum(one is not None for one in overall.rank),
         rule_words(board.rule),
         primary.title,
-        cell(primary, index, board.resampled),
+        Cell(primary, index, board.resampled),
         with_people,
         unranked_words(unranked(board, overall, index)),
     )
@@ -160,7 +161,7 @@ def method(request: HttpRequest, pk: int, name: str) -> HttpResponse:
     if not any(line.best.entry.team_id == team.pk for line in lines):
         raise Http404
     every = [one.entry for line in lines for one in (line.best, *line.others)]
-    newest = max(every, key=lambda entry: (entry.has_card or bool(entry.description), entry.created_at, entry.pk))
+    newest = max(every, key=lambda entry: (bool(entry.card or entry.description), entry.created_at, entry.pk))
     # What a pasted link says: the method's best rank, where it has one.
     about = f"{name} by {team.name}, on {len(lines)} board{'' if len(lines) == 1 else 's'}."
     if ranked := [line for line in lines if line.best.rank is not None]:

@@ -22,10 +22,11 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 
 from evaluation.metrics.registry import REGISTRY
 from leaderboard.boards.people import of_board
-from leaderboard.boards.rows import Cell, cell, place_of
+from leaderboard.boards.rows import place_of
 from leaderboard.charts.cards import SIZE
 from leaderboard.lookup import current_ranking, shown_board
 from leaderboard.models import Study
+from leaderboard.records.cell import Cell
 from leaderboard.service.responses import for_everybody
 from leaderboard.views.docs import TITLES
 from leaderboard.views.share_cards import NOBODY, public_front
@@ -78,7 +79,7 @@ def embed(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
                     entry.id,
                     entry.name,
                     "" if board.imported else entry.team,
-                    cell(metric, index) if metric is not None else None,
+                    Cell(metric, index) if metric is not None else None,
                     place_words(place_of(board, column, index)),
                 )
             )

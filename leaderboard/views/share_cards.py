@@ -6,6 +6,7 @@ A view decides what a card says, as a `Sheet`; `leaderboard.charts.cards` draws 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from django.contrib.auth.models import AnonymousUser
@@ -16,13 +17,13 @@ from evaluation.metrics import registry
 from leaderboard.boards.comparison import MAX_ENTRIES, compared
 from leaderboard.boards.entry_summary import entry_summary, strips
 from leaderboard.boards.people import lines_of, of_board, spread
-from leaderboard.boards.rows import Cell, bar, position
 from leaderboard.boards.scorecard import current_evaluation, results
 from leaderboard.charts.cards import Figure, Row, Sentence, Sheet, SlopeChart, Strip, Words, drawn, legible, shortened
 from leaderboard.evidence.shown import resembling, resembling_words
 from leaderboard.lookup import current_ranking, shown_board, study_of
 from leaderboard.models import Snapshot, StudyAnalysis
 from leaderboard.records.board import Board
+from leaderboard.records.cell import bar, position
 from leaderboard.records.front import Contradiction, Front, Turned
 from leaderboard.records.unit import Unit
 from leaderboard.service.responses import for_everybody
@@ -36,6 +37,7 @@ from leaderboard.views.home import MAX_SHOWN, cards, surest_contradiction, visib
 from leaderboard.views.metric_studies import measured, verdict_on
 from leaderboard.views.studies import metric_titles
 from leaderboard.wording import agreement, contradiction
+from leaderboard.wording import board as board_words
 from leaderboard.wording import comparison as comparison_words
 from leaderboard.wording import entry_summary as summary_words
 from leaderboard.wording import study as study_words
@@ -45,8 +47,9 @@ from leaderboard.wording.ranks import ordinal, place, span
 from leaderboard.wording.statement import Statement, Tone
 from submissions.format_time import day_in_words
 from submissions.kinds import FAMILIES
-from submissions.lookup import EntryPlace, entry_place
+from submissions.lookup import EntryPlace, challenge_place, entry_place
 from submissions.models import Phase
+from submissions.storage.stored_files import store
 from submissions.visibility import hidden_from
 
 NOBODY = AnonymousUser()
@@ -67,6 +70,31 @@ def public_front(phase: Phase) -> tuple[Snapshot, Front] | tuple[None, None]:
     snapshot = Snapshot.current(phase, Snapshot.Audience.PUBLIC)
     front = snapshot.front if snapshot is not None else None
     return (snapshot, front) if snapshot is not None and front is not None else (None, None)
+
+
+def challenge_card(request: HttpRequest, challenge: str) -> HttpResponse:
+    """Card of a challenge: its title and summary, its logo, and who is first in the ranking of the phase that matters now."""
+    place = challenge_place(NOBODY, challenge)
+    found, card = place.challenge, cards(request, [place.challenge], place.now)[0]
+    figures = []
+    if card.front is not None and card.front.top:
+        figures = [
+            Figure(_name(card.front.top[0].name, card.front.top[0].id), "is first in the ranking by metrics"),
+            Figure(f"{card.n_entries:,}", f"{plural('entry', card.n_entries)} by {counted(card.n_teams, 'team')}"),
+        ]
+    picture = None
+    if found.logo is not None:
+        with suppress(FileNotFoundError):  # as on its page, where the file is gone
+            picture = store().read(found.logo.key)
+    sheet = Sheet(
+        legible(card.phase.title, card.phase.slug) if card.phase else "",
+        ((Words(legible(found.title, found.slug)),),),
+        ((Words(legible(found.summary, SERVICE), "soft"),),),
+        picture=picture,
+        figures=tuple(figures),
+        simulated=found.simulated,
+    )
+    return sent(sheet)
 
 
 def board_card(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
@@ -169,12 +197,13 @@ def entry_sheet(board: Board, index: int, line: str, foot: str, picture: bytes |
         beneath.insert(0, pieces(summary_words.people(summary.people)))
     bars = []
     for strip in strips(board, index):
-        if strip.is_people or not board.overall.metrics or strip.slug in board.overall.metrics:
-            more = _half(strip.shown)
+        column = strip.column
+        if strip.is_people or not board.overall.metrics or column.slug in board.overall.metrics:
+            more = board_words.digits(strip.cell).spread
             if strip.is_people and people is not None:
                 more = _ends(people.found.low[index], people.found.high[index], people.opinions)
-            title = f"{legible(strip.title, strip.slug)}{f', {strip.unit}' if strip.unit else ''}"
-            bars.append(Strip(title, strip.shown.text, more, strip.place, strip.dot, strip.left, strip.width))
+            title = f"{legible(column.title, column.slug)}{f', {column.unit}' if column.unit else ''}"
+            bars.append(Strip(title, board_words.text(strip.cell), more, place(strip.place), strip.dot, strip.left, strip.width))
     notes = []
     if people is not None and any(strip.is_people for strip in strips(board, index)):
         simulated = ", simulated" if people.study.simulated and not board.challenge.simulated else ""
@@ -300,9 +329,9 @@ def compare_card(request: HttpRequest, challenge: str, phase: str) -> HttpRespon
     names = [_name(one.submission.method_name, one.submission.pk) for one in chosen]
     bars = []
     for row in shown.rows:
-        at = row.bar or {}
+        at, shown_as = row.bar or {}, board_words.digits(row.cell)
         where = ordinal(row.rank) if row.rank else ""
-        bars.append(Strip(names[row.at], row.cell.text, _half(row.cell), where, at.get("dot"), at.get("left", 0.0), at.get("width", 0.0)))
+        bars.append(Strip(names[row.at], shown_as.text, shown_as.spread, where, at.get("dot"), at.get("left", 0.0), at.get("width", 0.0)))
     direction = "higher is better" if shown.spec.higher_is_better else "lower is better"
     what = f"{shown.metric.title}{f' in {shown.metric.unit}' if shown.metric.unit else ''}, {direction}"
     return sent(
@@ -336,11 +365,6 @@ def _snapshot_words(snapshot: Snapshot, phase: Phase) -> str:
 def _name(name: str, pk: int) -> str:
     """An entry's name for a sentence."""
     return shortened(legible(name, f"entry {pk}"), MAX_LETTERS)
-
-
-def _half(cell: Cell) -> str:
-    """The interval of a value as it is shown beside it: one ±, or both sides."""
-    return cell.half or f"{cell.up} {cell.down}".strip()
 
 
 def _ends(low: float | None, high: float | None, opinions: bool) -> str:

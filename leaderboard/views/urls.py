@@ -138,6 +138,7 @@ urlpatterns = [
     page("card.png", share_cards.site_card, "site_card"),
     page("oembed", share.oembed, "oembed"),
     page(f"{PHASE}/embed/", share.embed, "board_embed"),
+    page("challenges/<slug:challenge>/card.png", share_cards.challenge_card, "challenge_card"),
     page(f"{PHASE}/card.png", share_cards.board_card, "board_card"),
     page(f"{PHASE}/compare/card.png", long(share_cards.compare_card), "compare_card"),
     page(f"{PHASE}/people/<slug:slug>/card.png", share_cards.study_card, "study_card"),

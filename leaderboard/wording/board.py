@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leaderboard.records.board import HumanAgreement, MetricColumn, Rule
+from leaderboard.records.board import WAITING, Rule
+from leaderboard.records.cell import Cell, FoldedRank, Line
 from leaderboard.stats.meaning import At
-from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
+from leaderboard.stats.states import State
+from leaderboard.stats.two_way_intervals import Ends
 from leaderboard.wording import certainty
+from leaderboard.wording.digits import NONE, Rounded, rounded
 from leaderboard.wording.figures import share
-from leaderboard.wording.nouns import NOUN, counted
+from leaderboard.wording.nouns import counted
 from leaderboard.wording.ranks import ordinal, span
 from leaderboard.wording.reasons import sentence
 
@@ -29,30 +32,54 @@ def rule(it: Rule) -> str:
     return f"{RULES[it.key]} over {counted(it.n, 'metric')}" if it.key in RULES else it.title or "the primary metric"
 
 
-def value(column: MetricColumn, index: int, noun: str = NOUN) -> str:
-    """An entry's value by a metric with its interval over what is called `noun`, and its rank with its range."""
-    own, (low, high) = column.value[index], column.interval(index)
+def digits(it: Cell | Ends) -> Rounded:
+    """The value of a cell, or a value with its interval, in the digits that it is shown with."""
+    if not isinstance(it, Cell):
+        return rounded(*it)
+    if it.value is None:
+        return Rounded("waiting" if it.waits else NONE)
+    if it.column.percent:  # whole hundredths, its interval drawn and in the tooltip
+        return Rounded(f"{share(it.value)} %")
+    return rounded(it.value, *it.ends, it.column.bounds, it.column.decimals)
+
+
+def text(it: Cell | Ends) -> str:
+    return digits(it).text
+
+
+def ends(it: Cell | Ends) -> str:
+    """The interval in the digits of its value, `0.61 to 0.83`; empty without one, and where both ends are shown as one."""
+    low, high = it.ends if isinstance(it, Cell) else it[1:]
+    own = digits(it)
+    return f"{own.end(low)} to {own.end(high)}" if own.spread and low is not None and high is not None else ""
+
+
+def widths(lines: Sequence[Line]) -> dict[str, int]:
+    """Digits before the point of the longest value in sight, by the slug of its column."""
+    found: dict[str, int] = {}
+    for cell in (cell for line in lines for cell in line.cells if cell.value is not None):
+        found[cell.column.slug] = max(found.get(cell.column.slug, 0), len(text(cell).partition(".")[0]))
+    return found
+
+
+def value_words(it: Cell) -> str:
+    """An entry's value by a metric with its interval and unit, and its rank with its range, or the reason why there is none."""
+    own, (low, high), column = it.value, it.ends, it.column
     if own is None:
-        return "no value"
-    n, rank = column.n[index], column.rank[index]
+        return WAITING if it.waits else sentence(it.reason, it.noun) or "no value"
     said = [f"people would pick it in {100 * own:.1f} % of comparisons" if column.percent else f"{own:.6g} {column.unit}".rstrip()]
     if low is not None and high is not None and column.percent:
         said.append(f"95 % interval {100 * low:.1f} to {100 * high:.1f} %")
     elif low is not None and high is not None:
-        said.append(f"95 % interval {low:.4g} to {high:.4g}{f' over {n}' if n else ''}")
+        said.append(f"95 % interval {low:.4g} to {high:.4g}{f' over {it.n}' if it.n else ''}")
     elif not column.may_rank:
         said.append("shown, not ranked")
-    elif n >= GROUPS_FOR_BOARD_INTERVAL and column.pairs is not None and index in column.pairs.tested:
-        said.append(certainty.alike(n, noun))  # it has them all, so nothing else leaves it without
-    if rank is not None:
-        ends = column.rank_low[index], column.rank_high[index]
+    elif it.state is State.ALIKE:
+        said.append(certainty.alike(it.n, it.noun))
+    if (rank := column.rank[it.index]) is not None:
+        ends = column.rank_low[it.index], column.rank_high[it.index]
         said.append(f"rank {rank}" + (f" ({span(*ends)})" if ends[0] is not None else ""))
     return "; ".join(said)
-
-
-def unplaced(people: HumanAgreement, entry: int, noun: str) -> str:
-    """Reason why an entry that people judged has no figure with them."""
-    return sentence((people.few or {}).get(str(entry)), noun) or "it met none of those that have a place with people"
 
 
 def difference(it: At | None) -> str:
@@ -67,6 +94,6 @@ def difference(it: At | None) -> str:
     return said if it.one[0] <= 0.5 else f"{said} {share(it.one[0])} to {share(it.one[1])} of 100 people would."
 
 
-def folded(rank: int, titles: Sequence[str]) -> str:
+def folded(it: FoldedRank) -> str:
     """Rank by metrics whose columns are not in sight."""
-    return f"{ordinal(rank)} by {', '.join(titles)}"
+    return f"{ordinal(it.rank)} by {', '.join(it.titles)}"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leaderboard.records.board import Board, BoardEntry, Ranks
+from leaderboard.records.board import Board, Ranks
+from leaderboard.records.cell import Untested
 from leaderboard.records.unit import Unit
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL, GROUPS_FOR_RARE_FAILURES
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
 from leaderboard.stats.uncertainty import ALPHA, FIRST, RULE, Interval
 from leaderboard.wording.nouns import counted, plural
+from leaderboard.wording.statement import Statement, name, person
 
 RANGES = "95 % ranges of the ranks, for all entries at once"
 SENTENCES = {
@@ -25,7 +27,6 @@ SENTENCES = {
     "loose": "Dashed: tied with the top of a higher bracket too.",
     "ranks": "Under each rank: its 95 % range, for all entries at once.",
     "alone": "Looked at alone, its rank is {a} to {b}; among all, {c} to {d}.",
-    "leads": "Leads on {x} % of random halves of the {items}; not its chance of being best.",
     "first": "Only the first {most} entries are tested against each other.",
     "lacks": "Not tested: it lacks {items} that most others have.",
     "better": "{better} is better: p {p} for this pair alone.",
@@ -97,30 +98,41 @@ def foot(board: Board, standing: Ranks) -> list[str]:
     return sentences
 
 
-def first_place(board: Board) -> str:
-    """Sentence on how many others may be first; empty where no rank interval is known."""
+def first_place(board: Board) -> Statement:
+    """Statement on how many others may be first; empty where no rank interval is known."""
     overall = board.overall
     may = sum(low == 1 for low in overall.rank_low)
     leaders = [board.entries[n].name for n in overall.order if overall.rank[n] == 1]
     if not may or not leaders:
-        return ""
+        return Statement()
     if len(leaders) > 1:
-        return f"{len(leaders)} entries share first place. {may} may be first ({RANGES})."
+        return Statement.of(f"{len(leaders)} entries share first place. {may} may be first ({RANGES}).")
     if may == 1:
-        return f"Only {leaders[0]} may be first ({RANGES})."
-    return f"{leaders[0]} is first. {counted(may - 1, 'other')} may be first too ({RANGES})."
+        return Statement.of("Only ", name(leaders[0]), f" may be first ({RANGES}).")
+    return Statement.of(name(leaders[0]), f" is first. {counted(may - 1, 'other')} may be first too ({RANGES}).")
 
 
-def leads(board: Board, standing: Ranks) -> tuple[str, list[tuple[BoardEntry, str, int]]]:
-    """(title of a metric, its first entries, each with the sentence on how often it leads and the percentage in it): of the metric
-    that the board is ranked by, or else its primary one. Without entries where none is known."""
+def leads(board: Board, standing: Ranks) -> Statement:
+    """Statement on how often each of the first entries leads on half of the items, by the metric that the board is ranked by, or else its
+    primary one; empty where it is not known."""
     sorted_by = next((metric for metric in board.metrics if metric is standing and metric.leads is not None), None)
     metric = sorted_by or board.primary
     if metric is None or not metric.leads:
-        return "", []
-    items = plural(board.resampled)
-    shares = [(board.entries[index], round(100 * share)) for index, share in metric.leads]
-    return metric.title, [(entry, SENTENCES["leads"].format(x=x, items=items), x) for entry, x in shares]
+        return Statement()
+    (first, share), *rest = ((name(board.entries[index].name), round(100 * share)) for index, share in metric.leads)
+    then = [part for entry, also in rest for part in (", ", entry, f" on {also} %")]
+    halves = f"random halves of the {plural(board.resampled)}"
+    return Statement.of(f"By {metric.title}, ", first, f" leads on {share} % of {halves}", *then, ". This is not the chance of being best.")
+
+
+def peoples_first(entry: str, low_end: int, settled: bool) -> Statement:
+    """Statement on who is first with people: `low_end` is the last place of the range of its place, which is 1 where that is settled or
+    not known."""
+    if low_end > 1:
+        return Statement.of("People put ", person(entry), f" first (95 % range of its place: 1 to {low_end}).")
+    return Statement.of(
+        "People put ", person(entry), " first, and no other entry may be first (95 % confidence)." if settled else " first."
+    )
 
 
 def alone(own: Interval, low: int, high: int) -> str:
@@ -128,12 +140,9 @@ def alone(own: Interval, low: int, high: int) -> str:
     return SENTENCES["alone"].format(a=own[0], b=own[1], c=low, d=high)
 
 
-def untested(board: Board, standing: Ranks, index: int) -> str:
+def untested(it: Untested | None) -> str:
     """Reason why an entry has no rank interval where others have one; empty where it has, or none has."""
-    key = standing.untested[index] if standing.untested else ""
-    by_rule = standing is board.overall and board.overall.rule != "primary"
-    most = OVERALL_FIRST if by_rule else FIRST
-    return SENTENCES[key].format(items=plural(board.resampled), most=most) if key else ""
+    return "" if it is None else SENTENCES["lacks" if it.lacks else "first"].format(items=plural(it.noun), most=it.most)
 
 
 def of_values(unit: Unit, equal: Sequence[tuple[str, int]]) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from leaderboard.records.front import Contradiction, Front, Parted, Split, Turned
+from leaderboard.records.front import Contradiction, FirstByMeans, Front, Parted, Split, Turned
+from leaderboard.wording.digits import rounded
 from leaderboard.wording.figures import interval, number, share
 from leaderboard.wording.nouns import answer, counted, on_scale, people, plural
 from leaderboard.wording.ranks import ordinal, place
@@ -14,7 +15,8 @@ def first(front: Front) -> Statement:
     if front.level > 1:
         return Statement.of(name(front.name), f" and {counted(front.level - 1, 'other')} share first place.")
     rest = f"; {counted(front.open, 'other')} may be first too" if front.open else ""
-    return Statement.of(name(front.name), f" is first, {front.metric} {front.value}{rest}.")
+    value = rounded(*front.value, front.bounds, front.decimals)
+    return Statement.of(name(front.name), f" is first, {front.metric} {f'{value.text} {value.spread}'.strip()}{rest}.")
 
 
 def order(found: Contradiction) -> Statement:
@@ -40,6 +42,14 @@ def statement(found: Contradiction) -> Statement:
     ends = f" {interval(low, high, digits)}".rstrip()
     theirs = Statement.of("People prefer ", person(found.pair[1][0]), f": they {of}{ends}.")
     return order(found) + theirs
+
+
+def by_means(found: FirstByMeans) -> Statement:
+    """The first entry by the metrics, and that by people's published means."""
+    rank = f", which the metrics rank {ordinal(found.rank)}" if found.rank is not None else ""
+    ours, theirs = name(found.metrics[0]), person(found.people[0])
+    unsure = "Means alone do not say how certain this is."
+    return Statement.of("The metrics put ", ours, " first. People's published means put ", theirs, f" first{rank}. {unsure}")
 
 
 def figures(found: Contradiction) -> list[tuple[str, str]]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leaderboard.records.board import PEOPLE, MetricColumn
-from leaderboard.records.entry_summary import EntrySummary, FromFirst, NoRank, OwnPlace, OwnRank, Unranked
+from leaderboard.records.cell import Strip
+from leaderboard.records.entry_summary import EntrySummary, NoRank, OwnPlace, OwnRank, Unranked
 from leaderboard.wording.board import rule
 from leaderboard.wording.digits import rounded
 from leaderboard.wording.figures import interval, share
-from leaderboard.wording.nouns import answers, counted, listed, of_scale
+from leaderboard.wording.nouns import answers, counted, listed
 from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.people import rough
 from leaderboard.wording.ranks import ordinal, place
@@ -69,7 +69,7 @@ def people(it: OwnPlace) -> Statement:
         head = name(f"People put it {place(it.place)} of {it.placed}")
     if it.basis.opinions:
         value = rounded(it.value, it.low, it.high, decimals=2).text
-        rest = f": {value} {of_scale(it.basis.scale)} on average {interval(it.low, it.high, 2)}"
+        rest = f": {value} {it.basis.unit} on average {interval(it.low, it.high, 2)}"
     else:
         rest = f": it wins {share(it.value)} % of its comparisons {interval(it.low, it.high)}"
     if it.is_first and it.open:
@@ -106,9 +106,10 @@ def brief(it: EntrySummary) -> str:
     return " ".join(filter(None, [verdict(it).text, with_people, extremes(it)]))
 
 
-def strip_note(column: MetricColumn, it: FromFirst | None) -> str:
+def strip_note(strip: Strip) -> str:
     """Words beside one value of an entry among those of all: its difference from the first, or the entries that the first is tied with."""
-    if column.slug == PEOPLE:
+    column, it = strip.column, strip.from_first
+    if strip.is_people:
         return "comparisons won; 50 % is even" if column.percent else ""
     if it is None:
         return "" if column.may_rank else "shown, not ranked"

@@ -17,7 +17,7 @@ STATUSES = {
     Status.NOT_APPLICABLE: "does not apply",
     Status.FAILED: "the metric's program failed",
 }
-# What is told everybody, by the flag: it says nothing of a reference that is not shown. The first that an item has counts.
+# What is told everybody, by the flag: it says nothing of a reference that is not shown.
 FLAGS = {"copied_reference": "copies a clean view", "above_clean": "scores above every clean view"}
 
 

@@ -50,12 +50,6 @@ def answer(opinions: bool) -> str:
     return "rating" if opinions else "vote"
 
 
-def of_scale(scale: tuple[float, float]) -> str:
-    """Words that follow a mean score: `of 5`, or `of -3 to 3` where the scale does not begin at 0 or 1."""
-    low, high = scale
-    return f"of {high:g}" if low in (0, 1) else f"of {low:g} to {high:g}"
-
-
 def on_scale(scale: tuple[float, float]) -> str:
     """The scale that scores are on: `on a scale from 1 to 5`."""
     return f"on a scale from {scale[0]:g} to {scale[1]:g}"

@@ -37,6 +37,7 @@ SENTENCES = {
     Key.ALWAYS_TIED: "People always tied: nothing can be told apart.",
     Key.NO_TWO: "No two entries that people compared have values of this metric on one item.",
     Key.NEVER_MET: "Some entries never met, not even by a chain of others: there is no order of all.",
+    Key.MET_NONE_WITH_PLACE: "It met none of those that have a place with people.",
     Key.LITTLE_IN_COMMON: "Too few entries were on both kinds of items: no interval.",
     Key.NOT_SCORED: "Nobody scored it.",
     Key.NOT_SCORED_BOTH: "Nobody scored both.",

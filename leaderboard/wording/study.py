@@ -17,7 +17,7 @@ from leaderboard.stats.two_way_intervals import ALIKE, Ends
 from leaderboard.wording import people as people_words
 from leaderboard.wording.agreement import may_be_best, sentenced
 from leaderboard.wording.figures import interval, number, share
-from leaderboard.wording.nouns import NOUN, answer, answers, counted, listed, of_scale, people, plural, sampled_noun, verb
+from leaderboard.wording.nouns import NOUN, answer, answers, counted, listed, people, plural, sampled_noun, verb
 from leaderboard.wording.reasons import Noun, clause, named, sentence
 from leaderboard.wording.settling import settling, unequal
 from leaderboard.wording.statement import Part, Statement, name
@@ -79,7 +79,7 @@ def _published(summary: Summary) -> Statement | None:
     level = verb("has", len(first))
     return claim(
         f"{names(first)} {level} the highest published mean.",
-        f"{best:.2f} {of_scale(summary.scale)}, among {counted(len(means), 'entry')}.{sure}",
+        f"{best:.2f} {summary.basis.unit}, among {counted(len(means), 'entry')}.{sure}",
     )
 
 
@@ -111,7 +111,7 @@ def _preferred(summary: Summary, noun: Noun) -> Statement:
     if summary.opinions:
         # Ratings of one entry may all be the same and its lead over the others still be known.
         ends = interval(low, high, 2) or f"({clause(ranked[0].reason, noun)})"
-        return claim(f"People score {ranked[0].method} highest.", f"{number(value, 2)} {of_scale(summary.scale)} {ends}.{apart}")
+        return claim(f"People score {ranked[0].method} highest.", f"{number(value, 2)} {summary.basis.unit} {ends}.{apart}")
     figure = f"{share(value)} of 100 comparisons {interval(low, high)}".rstrip()
     return claim(f"People put {ranked[0].method} first.", f"They would pick it in {figure}.{apart}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from ninja import Router, Schema
-from pydantic import Field
+from pydantic import Field, create_model
 
 from submissions import throttling
 from submissions.api.common import (
@@ -26,10 +26,10 @@ from submissions.api.common import (
     no_body_beyond,
     one_of,
 )
+from submissions.entry_fields import Door, EntryField, FieldKind, through
 from submissions.entry_states import EntryState, Reason, State
 from submissions.lookup import phase_for, submission_for
 from submissions.models import Status, Submission
-from submissions.models.entry_texts import ABOUT, TEXTS
 from submissions.permissions import Viewer
 from submissions.storage import uploads
 from submissions.views.files import download
@@ -40,29 +40,39 @@ router = Router(tags=["submissions"], auth=SIGNED_IN)
 
 # A text stays one, so that it is read as people write numbers.
 Amount = Annotated[Annotated[float, Field(strict=True)] | Annotated[str, Field(max_length=40)], Field(union_mode="left_to_right")]
-CARD = {
-    "weights_url": "Address of its weights.",
-    "licence": "Licence of code and weights.",
-    "parameters": "Number of parameters: a number, or one such as 38M; 0: not stated.",
-    "hardware": "Its hardware.",
-    "run_seconds": "Seconds per item on that hardware; 0: not stated.",
-    "training_data": "Its training data.",
-}
 
 
-class SubmissionIn(Schema):
+def stated(base: type[Schema], typed: Callable[[EntryField], tuple[Any, Any]]) -> Any:
+    """`base` with the fields that the API takes of `entry_fields`, each with the type and the default that `typed` gives it."""
+    definitions: dict[str, Any] = {field.name: typed(field) for field in through(Door.API)}
+    return create_model(base.__name__, __base__=base, **definitions)
+
+
+def _given(field: EntryField) -> tuple[Any, Any]:
+    if field.kind.is_number:
+        return Amount | None, Field(None, description=field.described)
+    return str, Field(... if field.required else "", max_length=int(field.limit), description=field.described)
+
+
+def _changed(field: EntryField) -> tuple[Any, Any]:
+    if field.kind.is_number:
+        return _given(field)
+    return str | None, Field(None, max_length=int(field.limit), description=field.described)
+
+
+def _told(field: EntryField) -> tuple[Any, Any]:
+    return {FieldKind.COUNT: int | None, FieldKind.AMOUNT: float | None}.get(field.kind, str), ...
+
+
+class EntryPlace(Schema):
     challenge: str = Field(max_length=63, pattern=NAME)
     phase: str = Field(max_length=63, pattern=NAME)
-    method_name: str = Field(max_length=TEXTS["method_name"])
-    description: str = Field("", max_length=TEXTS["description"])
-    paper_url: str = Field("", max_length=TEXTS["paper_url"])
-    code_url: str = Field("", max_length=TEXTS["code_url"])
-    weights_url: str = Field("", max_length=TEXTS["weights_url"], description=CARD["weights_url"])
-    licence: str = Field("", max_length=TEXTS["licence"], description=CARD["licence"])
-    parameters: Amount | None = Field(None, description=CARD["parameters"])
-    hardware: str = Field("", max_length=TEXTS["hardware"], description=CARD["hardware"])
-    run_seconds: Amount | None = Field(None, description=CARD["run_seconds"])
-    training_data: str = Field("", max_length=TEXTS["training_data"], description=CARD["training_data"])
+
+
+Given: Any = stated(EntryPlace, _given)
+
+
+class SubmissionIn(Given):
     as_it_is: bool = Field(False, description="Score it even if it would be put on hold, see `on_hold`.")
     file_name: str = Field(max_length=500)
     size: int = Field(ge=0, le=LARGEST_ID, description="Bytes.")
@@ -73,19 +83,11 @@ class SubmissionIn(Schema):
     )
 
 
-class SubmissionEdit(Schema):
-    """Changes to an entry; what is left out, or null, stays as it is."""
+Changed: Any = stated(Schema, _changed)
 
-    method_name: str | None = Field(None, max_length=TEXTS["method_name"])
-    description: str | None = Field(None, max_length=TEXTS["description"])
-    paper_url: str | None = Field(None, max_length=TEXTS["paper_url"])
-    code_url: str | None = Field(None, max_length=TEXTS["code_url"])
-    weights_url: str | None = Field(None, max_length=TEXTS["weights_url"])
-    licence: str | None = Field(None, max_length=TEXTS["licence"])
-    parameters: Amount | None = Field(None, description=CARD["parameters"])
-    hardware: str | None = Field(None, max_length=TEXTS["hardware"])
-    run_seconds: Amount | None = Field(None, description=CARD["run_seconds"])
-    training_data: str | None = Field(None, max_length=TEXTS["training_data"])
+
+class SubmissionEdit(Changed):
+    """Changes to an entry; what is left out, or null, stays as it is."""
 
 
 class SignedPart(Schema):
@@ -109,22 +111,18 @@ class UploadOut(Schema):
     expires_at: datetime
 
 
-class SubmissionBrief(Schema):
+class EntryName(Schema):
     id: int
     number: int
     challenge: str
     phase: str
     team: str
-    method_name: str
-    description: str
-    paper_url: str
-    code_url: str
-    weights_url: str
-    licence: str
-    parameters: int | None
-    hardware: str
-    run_seconds: float | None
-    training_data: str
+
+
+Told: Any = stated(EntryName, _told)
+
+
+class SubmissionBrief(Told):
     status: str
     state: str = Field(
         description="Its state, with what keeps it off the board; `withheld` if you may not know.",
@@ -172,11 +170,7 @@ class PartsOut(Schema):
 OPEN = (
     "id",
     "number",
-    "method_name",
-    "description",
-    "paper_url",
-    "code_url",
-    *CARD,
+    *(field.name for field in through(Door.API)),
     "status",
     "fault",
     "is_baseline",
@@ -266,7 +260,7 @@ def _answer(request: HttpRequest, submission: Submission) -> SubmissionBrief:
 def create_submission(request: HttpRequest, data: SubmissionIn) -> Any:
     phase = phase_for(request.user, data.challenge, data.phase)
     throttling.limit_uploads(request)
-    about = {name: getattr(data, name) for name in ABOUT}
+    about = {field.name: getattr(data, field.name) for field in through(Door.API)}
     file = {name: getattr(data, name) for name in ("file_name", "size", "sha256", "as_it_is")}
     submission = uploads.start(request.user, phase, **file, **about)
     return 200 if submission.is_repeated else 201, _answer(request, submission)

@@ -22,6 +22,7 @@ from typing import Any
 from tqdm import tqdm
 
 from submissions.client.transfer import PATIENCE_SECONDS, Entry, RefusedByServer, Server, ServerError, Trouble, upload
+from submissions.entry_fields import Door, FieldKind, through
 from submissions.formats.archive import DEFAULT_BOUNDS, open_package
 from submissions.formats.errors import FormatError, excerpt
 from submissions.manifest import Manifest, ManifestError
@@ -35,14 +36,6 @@ EXIT_CODES = """exit codes:
   3    the server refused: a limit, a permission, a closed phase
   4    the server cannot be reached or has trouble, also after --patience; run the same command again later
   130 stopped by hand; run the same upload again to go on with it"""
-CARD = {
-    "weights_url": ("URL", "link to the weights"),
-    "licence": ("TEXT", "licence of code and weights"),
-    "parameters": ("N", "number of parameters: 38M, 1.2B or 38000000"),
-    "hardware": ("TEXT", "its hardware"),
-    "run_seconds": ("SECONDS", "time of one item on that hardware"),
-    "training_data": ("TEXT", "its training data"),
-}
 _PHASE_URL = re.compile(r"(?P<server>https?://.+?)/(?:api/v1/)?challenges/(?P<challenge>[^/]+)/(?:phases/)?(?P<phase>[^/?#]+)(?:[/?#].*)?")
 _DONE = ("scored", "rejected", "failed", "cancelled")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -100,8 +93,8 @@ def _upload(args: argparse.Namespace) -> int:
                 return _say("Nothing was sent.", REJECTED)
             if verdict.to_confirm and not args.as_is:
                 return _say("Nothing was sent; correct it, or add --as-is if you mean it.", REJECTED)
-        card = {name: getattr(args, name) for name in CARD if getattr(args, name)}  # what is not said stays as it is
-        entry = Entry(path, args.challenge, args.phase, args.method, args.description, args.paper, args.code, args.as_is, card)
+        about = {field.name: given for field in through(Door.CLIENT) if (given := getattr(args, field.name))}
+        entry = Entry(path, args.challenge, args.phase, about, args.as_is)
         with _bar("Uploading", "B", unit_scale=True) as bar:
 
             def begin(there: int, size: int) -> None:
@@ -280,12 +273,10 @@ def _parser() -> argparse.ArgumentParser:
     send.add_argument("path", help="zip archive, folder (zipped first) or submission file")
     send.add_argument("--challenge", required=True, help="the challenge's short name")
     send.add_argument("--phase", required=True, help="the phase's short name")
-    send.add_argument("--method", required=True, metavar="NAME", help="the method's name as the leaderboard will show it")
-    send.add_argument("--description", default="", help="a few sentences about the method")
-    send.add_argument("--paper", default="", metavar="URL", help="link to the paper")
-    send.add_argument("--code", default="", metavar="URL", help="link to the code")
-    for name, (metavar, words) in CARD.items():
-        send.add_argument(f"--{name.removesuffix('_url').replace('_', '-')}", dest=name, default="", metavar=metavar, help=words)
+    for field in through(Door.CLIENT):
+        metavar = "URL" if field.kind is FieldKind.LINK else "N" if field.kind.is_number else "TEXT"
+        words = field.described.replace("%", "%%")
+        send.add_argument(field.option, dest=field.name, default="", required=field.required, metavar=metavar, help=words)
     send.add_argument("--as-is", action="store_true", help="have it scored even if it would be put on hold")
     send.add_argument("--no-check", action="store_true", help="send without checking first")
     send.add_argument("--wait", action="store_true", help="wait until the entry is scored or refused")

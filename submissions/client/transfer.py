@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
@@ -43,17 +43,14 @@ class Trouble(ServerError):
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry to be sent: the file and what the board will say about it."""
+    """An entry to be sent: the file, and in `about` what its team states of it, by the names of `entry_fields`. When an upload is repeated,
+    a field that is not stated stays as it is."""
 
     path: Path
     challenge: str
     phase: str
-    method_name: str
-    description: str = ""
-    paper_url: str = ""
-    code_url: str = ""
+    about: Mapping[str, str]
     as_it_is: bool = False  # scored also where it would be put on hold
-    card: Mapping[str, str] = field(default_factory=dict)  # of the method: weights_url, licence, parameters and so on
 
 
 class Server:
@@ -316,13 +313,7 @@ def _reserve(server: Server, entry: Entry, digest: str) -> dict[str, Any]:
     A connection that broke may have reserved all the same, so every new attempt looks first.
     """
     place = {"challenge": entry.challenge, "phase": entry.phase}
-    texts = {
-        "method_name": entry.method_name,
-        "description": entry.description,
-        "paper_url": entry.paper_url,
-        "code_url": entry.code_url,
-        **entry.card,
-    }
+    texts = dict(entry.about)
     file = {"file_name": entry.path.name, "size": entry.path.stat().st_size, "sha256": digest}
     outage = Outage(server)
     while True:

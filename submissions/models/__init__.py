@@ -1,7 +1,7 @@
 """Models of participants, challenges, entries and files. One module per noun; this is the list of them."""
 
 from submissions.models.audit import AuditEntry
-from submissions.models.challenge import Announcement, Challenge, ChallengeFile
+from submissions.models.challenge import Announcement, Challenge, ChallengeFile, ChallengePage
 from submissions.models.participation import Admission, Participation
 from submissions.models.phase import Phase
 from submissions.models.quota import ExtraTries
@@ -18,6 +18,7 @@ __all__ = [
     "AuditEntry",
     "Challenge",
     "ChallengeFile",
+    "ChallengePage",
     "ExtraTries",
     "FormerTeam",
     "Invitation",

@@ -6,6 +6,7 @@ import re
 import secrets
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Self
 
 from django.conf import settings
@@ -14,7 +15,9 @@ from django.core.validators import RegexValidator, URLValidator
 from django.db import models, transaction
 from django.db.models import Q
 from django.db.models.functions import Cast
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from submissions.choices import TextChoices
 from submissions.kinds import FAMILIES, Family
@@ -30,6 +33,8 @@ IS_ADDRESS = URLValidator(schemes=["http", "https"])
 
 TAG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,28}[a-z0-9])?")
 MAX_TAGS = 12
+MAX_PAGES = 12
+LOGO = "logo"  # the picture of this name, without its suffix, is the challenge's logo
 
 
 def check_tags(tags: Sequence[str]) -> None:
@@ -112,6 +117,16 @@ class Challenge(models.Model):
         """Return what teams send."""
         return FAMILIES[self.family]
 
+    @property
+    def pictures_url(self) -> str:
+        """The address below which the pictures of its texts are."""
+        return f"{reverse('challenge', args=[self.slug])}pictures/"
+
+    @cached_property
+    def logo(self) -> ChallengeFile | None:
+        """Its logo: the picture of that name, whatever its format; None without one."""
+        return next((file for file in self.files.all() if file.kind == ChallengeFile.Kind.PICTURE and Path(file.name).stem == LOGO), None)
+
     @staticmethod
     def new_access_key() -> str:
         return secrets.token_urlsafe(24)
@@ -124,12 +139,30 @@ class Challenge(models.Model):
             AuditEntry.record(self, actor, "link.rotate", self)
 
 
+class ChallengePage(models.Model):
+    """A page of a challenge beside its overview and rules, such as FAQ, prizes or sponsors."""
+
+    challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="pages")
+    slug = models.CharField(max_length=63, validators=[SLUG])
+    title = models.CharField(max_length=40)
+    body = models.TextField(blank=True, help_text="Markdown.")
+    position = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        ordering = ["position", "id"]
+        constraints = [models.UniqueConstraint(fields=["challenge", "slug"], name="page_once")]
+
+    def __str__(self) -> str:
+        return self.title
+
+
 class ChallengeFile(models.Model):
-    """A file for participants: the inputs to work on, or a part of the starter kit."""
+    """A file of a challenge: inputs to work on, a part of the starter kit, or a picture of its pages."""
 
     class Kind(TextChoices):
         INPUT = "input", "Input"
         EXAMPLE = "example", "Example entry"
+        PICTURE = "picture", "Picture"
 
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="files")
     phase = models.ForeignKey("submissions.Phase", on_delete=models.CASCADE, null=True, blank=True, related_name="files")

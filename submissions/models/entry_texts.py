@@ -12,35 +12,11 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 
+from submissions.entry_fields import FIELDS, EntryField, FieldKind
 from submissions.errors import Refused
 from submissions.formats.decimals import Ambiguous, typed
 from submissions.formats.invisible import has_invisible
 
-TEXTS = {
-    "method_name": 80,
-    "description": 10_000,
-    "paper_url": 200,
-    "code_url": 200,
-    "weights_url": 200,
-    "licence": 80,
-    "hardware": 120,
-    "training_data": 400,
-}
-NUMBERS = {"parameters": 10.0**15, "run_seconds": 10.0**8}  # the largest that is believed; 0 and nothing are: not stated
-ABOUT = (*TEXTS, *NUMBERS)
-LABELS = {
-    "method_name": "method name",
-    "description": "description",
-    "paper_url": "paper link",
-    "code_url": "code link",
-    "weights_url": "weights link",
-    "licence": "licence",
-    "hardware": "hardware",
-    "training_data": "training data",
-    "parameters": "number of parameters",
-    "run_seconds": "run time",
-}
-ONE_LINE = ("method_name", "licence", "hardware", "training_data")
 SUFFIXES: Mapping[str, float] = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9, "t": 1e12}
 AMOUNT = re.compile(r"(.*?\d)\s*([kmbgt]?)", re.IGNORECASE)
 SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -66,52 +42,52 @@ def checked_sha256(digest: str) -> str:
 
 
 def checked_about(**given: str | float | None) -> dict[str, str | float | None]:
-    """Clean the values given of `ABOUT`: texts stripped, numbers as such or None where none is stated (0 too); raises `Refused` for the
-    first that is not allowed."""
+    """Clean values of fields of `entry_fields`: texts stripped, numbers as such or None where none is stated (0 too); raises `Refused` for
+    the first that is not allowed."""
     clean: dict[str, str | float | None] = {}
     for name, entered in given.items():
-        if name in NUMBERS:
-            number = _checked_number(name, entered)
-            clean[name] = round(number) if number is not None and name == "parameters" else number
-            continue
-        value = str(entered or "").strip()
-        if name in ONE_LINE:
-            value = unicodedata.normalize("NFC", value)
-        if "\0" in value or len(value) > TEXTS[name]:
-            raise Refused(f"The {LABELS[name]} may have at most {TEXTS[name]:,} characters; make it shorter.", name)
-        if name == "method_name" and not value:
-            raise Refused("The entry needs a method name; give it one.", name)
-        if name in ONE_LINE and has_invisible(value):
-            raise Refused(f"The {LABELS[name]} contains invisible characters. Type it again, in one line.", name)
-        if name.endswith("_url") and value:
-            try:
-                _is_url(value)
-                urlsplit(value)
-            except (ValidationError, ValueError):
-                raise Refused(f"The {LABELS[name]} is not a web address; begin it with https://.", name) from None
-        clean[name] = value
+        field = FIELDS[name]
+        clean[name] = _checked_number(field, entered) if field.kind.is_number else _checked_text(field, str(entered or "").strip())
     return clean
 
 
-def _checked_number(name: str, entered: str | float | None) -> float | None:
-    """A number that was typed (`38M`, `1,2 B`, `12,000`, `0,4`) or sent as one; parameters are whole."""
+def _checked_text(field: EntryField, value: str) -> str:
+    if field.kind is FieldKind.LINE:
+        value = unicodedata.normalize("NFC", value)
+    if "\0" in value or len(value) > field.limit:
+        raise Refused(f"The {field.noun} may have at most {field.limit:,} characters; make it shorter.", field.name)
+    if field.required and not value:
+        raise Refused(f"The entry needs a {field.noun}; give it one.", field.name)
+    if field.kind is FieldKind.LINE and has_invisible(value):
+        raise Refused(f"The {field.noun} contains invisible characters. Type it again, in one line.", field.name)
+    if field.kind is FieldKind.LINK and value:
+        try:
+            _is_url(value)
+            urlsplit(value)
+        except (ValidationError, ValueError):
+            raise Refused(f"The {field.noun} is not a web address; begin it with https://.", field.name) from None
+    return value
+
+
+def _checked_number(field: EntryField, entered: str | float | None) -> float | None:
+    """A number that was typed (`38M`, `1,2 B`, `12,000`, `0,4`) or sent as one; counts are whole."""
     if entered is None or entered == "":
         return None
+    whole = field.kind is FieldKind.COUNT
     if isinstance(entered, str):
-        example = "38M, 1.2B or 38000000" if name == "parameters" else "0.4 or 12, in seconds"
         found = AMOUNT.fullmatch(entered.strip())
         suffix = found[2].lower() if found else ""
         try:
-            if found is None or (suffix and name != "parameters"):
+            if found is None or (suffix and not whole):
                 raise ValueError
-            value = typed(found[1], whole=name == "parameters" and not suffix) * SUFFIXES[suffix]
+            value = typed(found[1], whole=whole and not suffix) * SUFFIXES[suffix]
         except Ambiguous as either:
             why = f"may be {either}{suffix.upper()}; write it without separators of thousands"
-            raise Refused(f"The {LABELS[name]} {why}, such as {example}.", name) from None
+            raise Refused(f"The {field.noun} {why}, such as {field.example}.", field.name) from None
         except ValueError:
-            raise Refused(f"The {LABELS[name]} is not a number; write it as {example}.", name) from None
+            raise Refused(f"The {field.noun} is not a number; write it as {field.example}.", field.name) from None
     else:
         value = float(entered)
-    if not math.isfinite(value) or not 0 <= value <= NUMBERS[name]:
-        raise Refused(f"The {LABELS[name]} must lie between 0 and {NUMBERS[name]:,.0f}; check it.", name)
-    return value or None
+    if not math.isfinite(value) or not 0 <= value <= field.limit:
+        raise Refused(f"The {field.noun} must lie between 0 and {field.limit:,.0f}; check it.", field.name)
+    return (round(value) if whole else value) or None

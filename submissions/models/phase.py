@@ -23,7 +23,7 @@ from submissions.models.challenge import SLUG, Challenge
 from submissions.models.quota import Quota, quota
 
 # A phase's page is /challenges/<challenge>/<phase>/; these words are pages of the challenge itself.
-RESERVED_SLUGS = frozenset({"rules", "data", "files", "join", "access", "team", "news"})
+RESERVED_SLUGS = frozenset({"rules", "data", "files", "join", "access", "team", "news", "pages", "pictures"})
 
 
 def validate_time_zone(name: str) -> None:

@@ -13,6 +13,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from submissions import fair_share, worker_notify
+from submissions.entry_fields import FIELDS, EntryField
 from submissions.entry_states import HOLDS, OWN_FAULTS, EntryState, Reason, State, Why
 from submissions.errors import Refused
 from submissions.format_time import in_words
@@ -206,7 +207,7 @@ class Submission(Leased):
         now: datetime | None = None,
         **about: str | float | None,
     ) -> Submission:
-        """Reserve one upload, or raise `Refused` with the sentence that says why not. `about` is what `entry_texts.ABOUT` names;
+        """Reserve one upload, or raise `Refused` with the sentence that says why not. `about` is of the fields of `entry_fields`;
         `as_it_is` says that it is to be scored also where it would be put on hold. A baseline of the organizers is bound to no date, no
         earlier phase and no number of tries.
 
@@ -563,7 +564,7 @@ class Submission(Leased):
     # --- flags -----------------------------------------------------------------------------
 
     def edit(self, **about: str | float | None) -> None:
-        """Change what the team says about its entry; `about` is what `entry_texts.ABOUT` names."""
+        """Change what the team says about its entry; `about` is of the fields of `entry_fields`."""
         self._flag(None, "", "", **checked_about(**about))
 
     def withdraw(self, now: datetime | None = None) -> None:
@@ -635,10 +636,9 @@ class Submission(Leased):
         return self.status not in Status.in_progress()
 
     @property
-    def has_card(self) -> bool:
-        """True if anything is stated of its method but a description."""
-        stated = (self.paper_url, self.code_url, self.weights_url, self.licence, self.hardware, self.training_data)
-        return bool(any(stated) or self.parameters or self.run_seconds)
+    def card(self) -> list[tuple[EntryField, Any]]:
+        """The card of its method: each field that its team states, with the value."""
+        return [(field, value) for field in FIELDS.values() if field.card and (value := getattr(self, field.name))]
 
     @property
     def why(self) -> Why | None:

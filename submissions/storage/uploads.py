@@ -56,7 +56,7 @@ def start(
     now: datetime | None = None,
     **about: Any,
 ) -> Submission:
-    """Reserve an upload and make room for its bytes. `about` describes the entry, see `models.entry_texts`, and `as_it_is` says that it is
+    """Reserve an upload and make room for its bytes. `about` describes the entry, see `entry_fields`, and `as_it_is` says that it is
     to be scored even if it would be put on hold. Bytes that the team has just sent are answered with their entry. Raises `Refused`,
     StorageError and what `require` raises."""
     team = team_of(user, phase)

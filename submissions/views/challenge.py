@@ -1,20 +1,24 @@
-"""A challenge's own pages: overview, rules, joining, and the access page of a private one."""
+"""A challenge's own pages: overview, rules, those that its organizers add, joining, and the access page of a private one."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from submissions.checklist import steps
+from submissions.kinds import RENDER
 from submissions.lookup import ChallengePlace, challenge_place, private_challenge
-from submissions.models import Participation, Phase, Team
+from submissions.models import ChallengeFile, Participation, Phase, Team
 from submissions.models.participation import opens
 from submissions.permissions import allowed, require
+from submissions.storage.stored_files import store
 
 
 @require_safe
@@ -58,6 +62,28 @@ def rules(request: HttpRequest, challenge: str) -> HttpResponse:
         "next": request.GET.get("next", ""),
     }
     return render(request, "submissions/rules.html", context)
+
+
+@require_safe
+def page(request: HttpRequest, challenge: str, page: str) -> HttpResponse:
+    """A page that the organizers added, such as FAQ or prizes."""
+    place = challenge_place(request.user, challenge)
+    found = get_object_or_404(place.challenge.pages, slug=page)
+    return render(request, "submissions/challenge_page.html", place.context(f"page {found.slug}") | {"page": found})
+
+
+@require_safe
+def picture(request: HttpRequest, challenge: str, name: str) -> HttpResponse:
+    """A picture of the challenge's texts, or its logo, as it was written anew when it was uploaded."""
+    place = challenge_place(request.user, challenge)
+    found = get_object_or_404(place.challenge.files, kind=ChallengeFile.Kind.PICTURE, name=name)
+    try:
+        data = store().read(found.key)
+    except FileNotFoundError:
+        raise Http404 from None
+    response = HttpResponse(data, content_type=f"image/{RENDER.suffixes[Path(found.name).suffix.lower()].replace('jpg', 'jpeg')}")
+    response["Cache-Control"] = "private, max-age=300"
+    return response
 
 
 @login_required

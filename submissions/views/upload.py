@@ -14,11 +14,11 @@ from django.views.decorators.http import require_http_methods
 
 from submissions import throttling
 from submissions.checklist import steps
+from submissions.entry_fields import Door, through
 from submissions.errors import Refused
 from submissions.forms import UploadForm
 from submissions.lookup import phase_for
 from submissions.models import Phase, Status, Team
-from submissions.models.entry_texts import ABOUT
 from submissions.permissions import Viewer, require
 from submissions.storage import uploads
 from submissions.storage.store import StorageError, disk_errors
@@ -59,7 +59,7 @@ def _receive(request: HttpRequest, phase: Phase) -> HttpResponse:
     form = UploadForm(request.POST, request.FILES)
     if not form.is_valid():
         return _page(request, phase, form, 422)
-    about = {name: form.cleaned_data[name] for name in ABOUT}
+    about = {field.name: form.cleaned_data[field.name] for field in through(Door.FORM)}
     file = form.cleaned_data["file"]
     try:
         path = Path(file.temporary_file_path())

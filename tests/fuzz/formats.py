@@ -193,8 +193,7 @@ LAYOUT = Layout(
     (ResultColumn("score", "Score", "Score", True), ResultColumn("error", "Error", "Error", False)),
     "Method",
     (Detail("Year"),),
-    "Paper",
-    "",
+    {"paper": "Paper"},
 )
 
 

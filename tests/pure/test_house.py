@@ -14,11 +14,13 @@ from tests.support.source_tree import mirrors, nodes
 
 ROOMS = ("submissions", "evaluation", "leaderboard")  # each may import itself and what stands before it
 PURE = (
+    "submissions/entry_fields.py",
     "submissions/entry_states.py",
     "submissions/kinds.py",
     "submissions/manifest.py",
     "submissions/format_time.py",
     "submissions/validation.py",
+    "submissions/latex.py",
     "submissions/markdown.py",
     "submissions/wording.py",
     "submissions/formats",
@@ -131,6 +133,13 @@ def test_models_and_records_import_nothing_that_shows():
     for path in files("submissions/models", "submissions/leases.py", "evaluation/models", "leaderboard/models", "leaderboard/records"):
         for name in imports(path):
             assert not SHOWING.match(name), f"{path.relative_to(ROOT)} imports {name}"
+
+
+def test_what_computes_and_assembles_figures_says_nothing():
+    """The command of the statistics says what it writes."""
+    for path in files("leaderboard/stats", "leaderboard/boards"):
+        if path.name != "__main__.py":
+            assert not [name for name in imports(path) if ".wording" in name], path.relative_to(ROOT)
 
 
 def test_records_stand_at_the_bottom():

@@ -19,10 +19,11 @@ from leaderboard.console.forms.fields import Lines, LongText, MomentField, Words
 from leaderboard.stats.labels import LABELS
 from leaderboard.stats.mos_table import USUAL, Scale, scale_of
 from submissions.formats.inputs import COLUMNS, read_table, write_table
+from submissions.formats.render.page_picture import MAX_SIDE
 from submissions.forms import UploadForm
 from submissions.kinds import FAMILIES, Family
-from submissions.models import Announcement, Challenge, ChallengeFile, Phase, Team
-from submissions.models.challenge import check_tags
+from submissions.models import Announcement, Challenge, ChallengeFile, ChallengePage, Phase, Team
+from submissions.models.challenge import LOGO, check_tags
 from submissions.models.phase import RESERVED_SLUGS, validate_input_boxes, validate_time_zone
 
 MAX_VOTES_BYTES = 100_000_000
@@ -268,6 +269,33 @@ class NewsForm(forms.ModelForm):
         fields = ("title", "body")
 
 
+class PageForm(forms.ModelForm):
+    """A page of the challenge beside its overview and rules."""
+
+    body = LongText(required=False, rows=14, label="Text", help_text="Markdown.")
+
+    class Meta:
+        model = ChallengePage
+        fields = ("title", "slug", "body")
+        labels = {"slug": "Address"}
+        help_texts = {
+            "title": "The tab of the page: FAQ, Prizes, Sponsors.",
+            "slug": "The last part of the page's address; it stays as it is.",
+        }
+
+    def __init__(self, challenge: Challenge, *args: object, **options: object) -> None:
+        super().__init__(*args, **options)
+        self.challenge = challenge
+        if self.instance.pk:
+            del self.fields["slug"]
+
+    def clean_slug(self) -> str:
+        slug = self.cleaned_data["slug"]
+        if self.challenge.pages.filter(slug=slug).exists():
+            raise ValidationError(f"There is a page “{slug}” in this challenge already; choose another address.")
+        return slug
+
+
 class BaselineForm(UploadForm):
     """A baseline of the organizers and its file."""
 
@@ -346,11 +374,15 @@ class StudyForm(forms.Form):
 
 
 class FileForm(forms.Form):
-    """A file for participants."""
+    """A file for participants, or a picture of the challenge's texts."""
 
     file = forms.FileField(label="File")
     title = forms.CharField(max_length=160, required=False, help_text="What it is, in a few words.")
-    kind = forms.ChoiceField(choices=ChallengeFile.Kind.choices)
+    kind = forms.ChoiceField(
+        choices=ChallengeFile.Kind.choices,
+        help_text=f"A picture is a PNG, JPEG or WebP. It is shown at most {MAX_SIDE:,} pixels wide. One called {LOGO}.png, {LOGO}.jpg or "
+        f"{LOGO}.webp is the challenge's logo.",
+    )
     phase = PhaseChoice(required=False, empty_label="All phases")
 
     def __init__(self, challenge: Challenge, *args: object) -> None:
@@ -364,6 +396,12 @@ class FileForm(forms.Form):
         if file.size > settings.UPLOAD_MAX_BYTES:
             raise ValidationError(f"The file has {file.size:,} bytes and at most {settings.UPLOAD_MAX_BYTES:,} are taken; make it smaller.")
         return file
+
+    def clean(self) -> dict[str, object]:
+        data = super().clean()
+        if data.get("kind") == ChallengeFile.Kind.PICTURE and data.get("phase"):
+            self.add_error("phase", "A picture is of the whole challenge; choose all phases.")
+        return data
 
 
 class ReferenceForm(forms.Form):

@@ -15,7 +15,6 @@ from leaderboard.console.page import page
 from leaderboard.lookup import organizer_of_measured_phase
 from submissions.errors import Refused
 from submissions.models import Phase
-from submissions.models.entry_texts import ABOUT
 from submissions.storage import uploads
 from submissions.storage.store import StorageError
 from submissions.views.upload import read_to_disk, with_refusal
@@ -40,8 +39,8 @@ def _receive(request: HttpRequest, phase: Phase) -> HttpResponse:
     form = BaselineForm(request.POST, request.FILES)
     if not form.is_valid():
         return _page(request, phase, form, 422)
-    about = {name: form.cleaned_data[name] for name in (*ABOUT, "as_it_is")}
-    file = form.cleaned_data["file"]
+    about = dict(form.cleaned_data)
+    file = about.pop("file")
     try:
         sent = uploads.send_baseline(request.user, phase, Path(file.temporary_file_path()), file_name=file.name, **about)
     except (Refused, StorageError) as refused:

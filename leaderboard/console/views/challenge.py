@@ -29,7 +29,7 @@ from leaderboard.console.forms.challenge import NewChallengeForm, SettingsForm, 
 from leaderboard.console.page import page
 from leaderboard.console.views.audit import sentence
 from leaderboard.lookup import organizer
-from submissions.models import Admission, Challenge, Status, Team
+from submissions.models import Admission, Challenge, ChallengeFile, Status, Team
 from submissions.permissions import allowed, require
 
 
@@ -129,7 +129,7 @@ def overview(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         (bool(rows), "Make a phase", reverse("console_phase_new", args=at)),
         (bool(first and first.n_metrics), "Choose metrics", reverse(metrics, args=here)),
         (bool(first and first.manifest_data), "Give the reference", reverse(reference, args=here)),
-        (challenge.files.exists(), "Offer the inputs", reverse("console_files", args=at)),
+        (challenge.files.filter(kind=ChallengeFile.Kind.INPUT).exists(), "Offer the inputs", reverse("console_files", args=at)),
         (challenge.visibility != Challenge.Visibility.DRAFT, "Show it", reverse("console_access", args=at)),
     ]
     context = {

@@ -22,7 +22,7 @@ from submissions import throttling
 from submissions.errors import Refused
 from submissions.formats.inputs import read_table
 from submissions.lookup import row_number
-from submissions.models import Challenge
+from submissions.models import Challenge, ChallengeFile
 
 
 @organizer
@@ -34,10 +34,14 @@ def files(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         if form.is_valid():
             data = form.cleaned_data
             with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder) / "file"
-                with path.open("wb") as target:
-                    target.writelines(data["file"].chunks())
-                added = local_file(path, data["kind"], data["file"].name, data["title"])
+                if data["kind"] == ChallengeFile.Kind.PICTURE:
+                    throttling.limit_references(request)
+                    added = acts.read_picture(data["file"], data["title"])
+                else:
+                    path = Path(folder) / "file"
+                    with path.open("wb") as target:
+                        target.writelines(data["file"].chunks())
+                    added = local_file(path, data["kind"], data["file"].name, data["title"])
                 definition = read(challenge)
                 slug = data["phase"].slug if data["phase"] else None
                 # A file of the same kind and name is replaced.

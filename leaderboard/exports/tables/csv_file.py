@@ -7,6 +7,7 @@ import io
 from typing import Any
 
 from leaderboard.exports.tables.table import Column, Table, finite
+from leaderboard.wording.reasons import why
 from submissions.formats.formulas import BYTE_ORDER_MARK, plain_text
 
 
@@ -21,8 +22,10 @@ def write(table: Table) -> str:
     head = ["rank", "rank_low", "rank_high", "entry", "team", "flags"]
     for column in table.columns:
         head += [column.slug, f"{column.slug}_low", f"{column.slug}_high", f"{column.slug}_rank", f"{column.slug}_n"]
-        head += [f"{column.slug}_people_{name}" for name, _ in _people_cells(column)]
-    agreement = [[value if isinstance(value, str) else finite(value) for _, value in _people_cells(column)] for column in table.columns]
+        head += [f"{column.slug}_people_{name}" for name, _ in _people_cells(column, table.noun)]
+    agreement = [
+        [value if isinstance(value, str) else finite(value) for _, value in _people_cells(column, table.noun)] for column in table.columns
+    ]
     address = plain_text(table.caption.address)
     out = io.StringIO()
     out.write(BYTE_ORDER_MARK)
@@ -39,7 +42,7 @@ def write(table: Table) -> str:
     return out.getvalue()
 
 
-def _people_cells(column: Column) -> list[tuple[str, float | str | None]]:
+def _people_cells(column: Column, noun: str) -> list[tuple[str, float | str | None]]:
     """The figures of a column's agreement with people, by the end of their name, and whether it learnt from them, where it may have;
     none where nothing is known."""
     if column.people is None:
@@ -47,7 +50,7 @@ def _people_cells(column: Column) -> list[tuple[str, float | str | None]]:
     found: list[tuple[str, float | str | None]] = []
     for name, figure in column.people.figures.items():
         found += [(name, figure.value), (f"{name}_low", figure.low), (f"{name}_high", figure.high)]
-        found += [(f"{name}_n", "" if figure.n is None else str(figure.n)), (f"{name}_why", plain_text(figure.why))]
+        found += [(f"{name}_n", "" if figure.n is None else str(figure.n)), (f"{name}_why", plain_text(why(figure, noun)))]
     if "decided" in column.people.figures:
         low, high = column.people.places or (None, None)
         found += [("place_low", None if low is None else str(low)), ("place_high", None if high is None else str(high))]

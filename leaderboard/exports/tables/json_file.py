@@ -8,6 +8,8 @@ from dataclasses import asdict
 from typing import Any
 
 from leaderboard.exports.tables.table import Table, finite
+from leaderboard.stats.two_way_intervals import Figure
+from leaderboard.wording.reasons import why
 
 
 def write(table: Table) -> str:
@@ -19,7 +21,7 @@ def write(table: Table) -> str:
     for column in table.columns:
         about: dict[str, Any] = {name: getattr(column, name) for name in ("slug", "title", "higher_is_better", "unit")}
         if column.people is not None:
-            about["people"] = {name: asdict(figure) for name, figure in column.people.figures.items()}
+            about["people"] = {name: _figure(figure, table.noun) for name, figure in column.people.figures.items()}
             if "decided" in column.people.figures:
                 about["people"]["places"] = column.people.places
             if column.people.trained:
@@ -54,6 +56,11 @@ def write(table: Table) -> str:
             "}\n",
         )
     )
+
+
+def _figure(it: Figure, noun: str) -> dict[str, Any]:
+    """A figure with its 95 % interval, of how many answers or entries it is, and why it has no interval."""
+    return {name: getattr(it, name) for name in ("value", "low", "high", "n", "state")} | {"why": why(it, noun)}
 
 
 def _pair(low: float | None, high: float | None) -> list[float | int] | None:

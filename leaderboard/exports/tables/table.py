@@ -13,23 +13,14 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from leaderboard.records.board import MetricColumn
+from leaderboard.records.cell import is_best
+from leaderboard.records.unit import NOUN
 from leaderboard.stats.states import State
+from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.wording.digits import NONE, Bounds, Rounded, rounded
 
 KEPT = 16_384  # texts whose escaped form a writer keeps: a board's values have few digits, so most come again and again
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """A figure with its 95 % interval, of how many answers or entries it is, and why it has no interval; None where there is none."""
-
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    n: int | None = None
-    state: State = State.KNOWN
-    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -38,7 +29,7 @@ class People:
     Spearman's rho, and its places among the columns. `is_few` says that too few people judged, or too few items, for any figure where
     people read it."""
 
-    figures: dict[str, Agreement]
+    figures: dict[str, Figure]
     places: tuple[int, int] | None = None
     trained: str = ""  # "these", "entries", "unknown" or "refused", see `leaderboard.studies.training_overlap`
     is_few: bool = False
@@ -84,8 +75,7 @@ class Column:
     def shown(self, cell: Cell) -> Shown:
         """A cell of this column as it is read. Where all entries share first place none is the best."""
         value, low, high, rank, _ = cell
-        best = rank == 1 and any(other is not None and other > 1 for other in self.ranks)
-        return Shown(rounded(value, low, high, self.bounds, self.decimals), best)
+        return Shown(rounded(value, low, high, self.bounds, self.decimals), is_best(rank, self.ranks))
 
 
 @dataclass(frozen=True)
@@ -133,11 +123,12 @@ class Caption:
 
 @dataclass(frozen=True)
 class Table:
-    """A board to be written down, its rows in the order to be shown."""
+    """A board to be written down, its rows in the order to be shown; its intervals are over what is called `noun`."""
 
     caption: Caption
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    noun: str = NOUN
 
     def __post_init__(self) -> None:
         for row in self.rows:

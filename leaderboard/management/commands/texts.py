@@ -10,13 +10,14 @@ from django.db.models import Model
 
 from leaderboard.models import Study
 from submissions.markdown import laid_out
-from submissions.models import Announcement, Challenge, Phase, Submission
+from submissions.models import Announcement, Challenge, ChallengePage, Phase, Submission
 
 SOURCES: list[tuple[type[Model], str]] = [
     (Challenge, "description"),
     (Challenge, "rules"),
     (Phase, "description"),
     (Announcement, "body"),
+    (ChallengePage, "body"),
     (Submission, "description"),
     (Study, "consent"),
 ]

@@ -4,7 +4,7 @@ from evaluation.result_tables import Detail, Layout, ResultColumn, ResultsError,
 
 PSNR = ResultColumn("psnr", "PSNR", "PSNR", True, "dB", is_primary=True)
 LPIPS = ResultColumn("lpips", "lpips", "LPIPS", False)
-LAYOUT = Layout((PSNR, LPIPS), "name", (Detail("year"),), "paper")
+LAYOUT = Layout((PSNR, LPIPS), "name", (Detail("year"),), {"paper": "paper"})
 TABLE = "name,year,PSNR,lpips,paper\r\nA  b,2020,28.50,0.1,https://example.org/a\r\nC,,27,–,\r\n"
 
 
@@ -12,7 +12,7 @@ def test_rows_come_in_the_tables_order_with_the_decimals_it_is_printed_with():
     table = read("\ufeff" + TABLE, LAYOUT)
     assert [row.method for row in table.rows] == ["A b", "C"]
     assert [row.values for row in table.rows] == [(28.5, 0.1), (27.0, None)]
-    assert [row.detail for row in table.rows] == ["2020", ""] and table.rows[0].paper == "https://example.org/a"
+    assert [row.detail for row in table.rows] == ["2020", ""] and table.rows[0].links["paper"] == "https://example.org/a"
     assert table.decimals == (2, 1)
     assert Layout.from_dict(LAYOUT.to_dict()) == LAYOUT and LAYOUT.to_dict()["details"] == ["year"]  # as before details had titles
 

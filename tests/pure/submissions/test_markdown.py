@@ -53,6 +53,31 @@ def test_pictures_come_from_this_site_only():
     assert 'src="/%5Cexample.org/t.png"' in render("![roof](/\\example.org/t.png)"), "a browser reads it as a path of this site"
 
 
+def test_pictures_of_the_texts_owner_are_named_by_their_folder():
+    own = laid_out(
+        "![roof](pictures/a%20roof.png) ![no](pictures/../../x.png) ![no](https://example.org/pictures/t.png)", "/c/pictures/"
+    ).html
+    assert own.count("src=") == 1 and '<img src="/c/pictures/a%20roof.png" alt="roof">' in own
+    assert "src=" not in laid_out("![roof](pictures/roof.png)").html
+
+
+def test_formulas_are_told_from_prices_code_and_addresses():
+    html = render("For $5 or US$7, $HOME/$USER, `$a$`, \\$x\\$ and [a](https://example.org/$b$)\n\n    $c$\n\n| a |\n|--|\n| $d_1$ |")
+    assert html.count("<math") == 1 and "<msub><mi>d</mi><mn>1</mn></msub>" in html
+    for as_typed in ("$5 or US$7, $HOME/$USER", "<code>$a$</code>", "$x$ and", 'href="https://example.org/$b$"', "<code>$c$"):
+        assert as_typed in html
+    block = render("Then\n\n$$\na *b* c\n$$")
+    assert block.startswith("<p>Then</p>\n<p><math") and 'display="block"' in block and "<em>" not in block
+
+
+def test_a_formula_that_cannot_be_read_is_shown_as_typed_with_a_note():
+    found = laid_out("Both $x_1_2$ and *b*")
+    assert "<code>$x_1_2$</code>" in found.html and "<em>b</em>" in found.html
+    assert found.note.startswith("The formula $x_1_2$ is shown as it was typed: it is not complete LaTeX")
+    for marks in ("\ue0007\ue001", "&#xE000;7&#xE001;", "[a](https://example.org/%EE%80%807%EE%80%81)", "`&#xE000;7&#xE001;`"):
+        assert render(f"{marks} $x$").count("<math") == 1, "marks of the author stand for nothing"
+
+
 def test_html_of_the_author_is_left_out_and_its_words_stay():
     assert render("a <b>bold</b> word") == "<p>a bold word</p>"
     assert "&lt;b&gt;" in render("`<b>`") and "p &lt; 0.05" in render("p < 0.05")
@@ -75,9 +100,10 @@ def test_as_deep_as_it_may_be():
         ("> " * 3000 + "<b>&", "depth"),
         (">" * 5_000 + "\na" * 2_500, "depth"),
         ("x" * (markdown.MAX_CHARACTERS + 1), "size"),
+        ("$x^2$ " * 2_001, "formulas"),
         ("|" + "a|" * 200 + "\n|" + "-|" * 200 + "\n" + "a\n" * 10_000, "size"),
     ],
-    ids=["lists", "quotes", "continued quotes", "long", "table of empty cells"],
+    ids=["lists", "quotes", "continued quotes", "long", "formulas", "table of empty cells"],
 )
 def test_a_text_beyond_a_bound_is_shown_as_typed_with_a_note(text, fault):
     found = laid_out(text)
@@ -90,6 +116,7 @@ def test_a_usual_text_has_no_note():
 
 
 UNITS = (
+    *("$x^{y}$ ", "$$a ", "$a", "$", "$a\n", "\\$"),
     *("> ", "- ", "1. ", "* - 1. ", "> - ", "[", "![", "[a](", "[a][", "]", "<a ", "<", "&", "`", "*a ", "**a ", "_a*", "~~a ", "a\n=\n"),
     *(
         "| a ",
@@ -123,6 +150,7 @@ def test_no_text_keeps_the_server_busy():
         "[" * (bound // 5) + "](a)" * (bound // 5),
         ">" * (bound // 2) + "\na" * (bound // 4),
     ]
+    texts.append(("$x^2$ " * bound)[: markdown.MAX_FORMULAS])
     texts += ["".join("  " * k + "- a\n" for k in range(300)), "".join("`" * k + "a" for k in range(440))]
     draw = random.Random(0)
     texts += ["".join(draw.choices("[]()*_`~<>!|-#\n &;:a1.\\\"'", k=bound)) for _ in range(20)]

@@ -15,10 +15,11 @@ from evaluation.networks.gate.acceptance_test import verdict
 from evaluation.networks.gate.design import CLEAN, PICTURE_DAMAGES, Row
 from evaluation.work import acceptance_tests
 from evaluation.work.sandbox import sandbox
-from leaderboard.boards import build, rows, scorecard, snapshots
+from leaderboard.boards import build, scorecard, snapshots
 from leaderboard.models import Study
 from leaderboard.records.board import ColumnAcceptanceTest
 from leaderboard.studies.analysis import metric_scores
+from leaderboard.wording.items import flags as flag_words
 from submissions.formats.render.views import CleanViews, View, render
 from submissions.models import Phase, Submission
 from submissions.storage import stored_files
@@ -353,7 +354,7 @@ class TestFlags:
         found = column(scored.phase, "pieces")
         index = found.value.index(min(found.value))
         assert found.flags(index) == {"copied_reference": 1} and found.flagged == [(index, "copied_reference", 1)]
-        assert rows.cell(found, index, "item").flag == "copies a clean view: 1 item" and not rows.cell(found, 1 - index, "item").flag
+        assert flag_words(found.flags(index), "item") == "copies a clean view: 1 item" and not found.flags(1 - index)
         assert "flagged" not in column(scored.phase, "psnr").model_dump()
         assert found.redacted([index]).flagged is None
 

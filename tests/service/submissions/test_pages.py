@@ -94,6 +94,17 @@ def test_texts_of_organizers_are_markdown_without_anything_active(client, phase,
     assert "Data &lt;b&gt;moved&lt;/b&gt;" in page and "javascript:" not in page
 
 
+def test_pages_of_a_challenge_are_tabs_and_hidden_with_it(client, phase, people):
+    challenge = phase.challenge
+    challenge.pages.create(slug="faq", title="FAQ", body="May I? **Yes.** <b>Now</b>")
+    html = read(client, "challenge_page", challenge.slug, "faq")
+    assert "May I? <strong>Yes.</strong> Now" in html and 'pages/faq/" aria-current="page">FAQ</a>' in html
+    assert f'href="/challenges/{challenge.slug}/pages/faq/"' in read(client, "board", challenge.slug, phase.slug)
+    Challenge.objects.update(visibility="draft")
+    read(client, "challenge_page", challenge.slug, "faq", status=404)
+    assert "Edit this page" in read(client, "challenge_page", challenge.slug, "faq", user=people.organizer)
+
+
 def test_announcements_of_later_are_not_shown_yet(client, challenge):
     challenge.announcements.create(title="Tomorrow's news", published_at=timezone.now() + timedelta(days=1))
     assert "Tomorrow" not in read(client, "challenge", challenge.slug)
@@ -349,6 +360,6 @@ def test_a_time_zone_that_is_none_is_refused(client):
 def test_pages_of_participants_ask_for_few_queries(client, phase, people, django_assert_max_num_queries):
     add_file(phase.challenge, phase)
     client.force_login(people.owner)
-    for name, most in [("challenge", 20), ("rules", 12), ("data", 16), ("team", 16)]:
+    for name, most in [("challenge", 22), ("rules", 14), ("data", 18), ("team", 18)]:
         with django_assert_max_num_queries(most):
             client.get(reverse(name, args=[phase.challenge.slug]))

@@ -31,6 +31,14 @@ GET    /console/challenges/{private}/programs/      lxxxxyxy
 GET    /console/challenges/{c}/programs/{program}/  lnnnnyny
 GET    /console/challenges/{c}/programs/{program}/program.zip lnnnnyny
 GET    /console/challenges/{private}/programs/{program}/ lxxxxxxx
+GET    /console/challenges/{c}/pages/               lnnnnyny
+POST   /console/challenges/{c}/pages/               lnnnnxnx
+GET    /console/challenges/{c}/pages/faq/           lnnnnyny
+POST   /console/challenges/{c}/pages/faq/           lnnnnyny
+GET    /console/challenges/{c}/pages/nothing/       lnnnnxnx
+GET    /console/challenges/{private}/pages/faq/     lxxxxyxy
+POST   /console/challenges/{c}/markdown/            lnnnnyny
+POST   /console/challenges/{private}/markdown/      lxxxxyxy
 GET    /console/challenges/{c}/access/              lnnnnyny
 POST   /console/challenges/{c}/access/              lnnnnyny
 GET    /console/challenges/{private}/access/        lxxxxyxy

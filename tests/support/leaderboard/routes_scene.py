@@ -42,6 +42,7 @@ from tests.support.leaderboard import scores
 from tests.support.leaderboard.stats.ballots import simulated_votes
 from tests.support.leaderboard.studies.live import making
 from tests.support.people import People
+from tests.support.submissions.hostile.renders import png
 
 KEY = "the-key-of-the-private-one"
 MASKED_VALUE = 0.7654321
@@ -61,6 +62,13 @@ def set_scene(phase: Phase, people: People, drain: Callable[[], object]) -> dict
     draft = ChallengeFactory(visibility="draft", access_key=KEY, title="Draft-title")
     for one in (private, draft):
         one.organizers.add(people.organizer)
+    for one in (challenge, private, draft):
+        one.pages.create(slug="faq", title=f"{one.title}, asked often", body="*No* question yet.")
+        logo = png()
+        stored_files.store().save_bytes(f"files/logo-{one.pk}", logo)
+        one.files.create(
+            kind="picture", name="logo.png", key=f"files/logo-{one.pk}", size=len(logo), sha256=hashlib.sha256(logo).hexdigest()
+        )
     phases["pp"], phases["dp"] = _phase(private), _phase(draft)
     insiders = TeamFactory(challenge=private, name="Insiders")
     join(UserFactory(), insiders, leader=True)

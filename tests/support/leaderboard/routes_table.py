@@ -71,6 +71,15 @@ GET    /challenges/{draft}/                         xxxxxyxy
 GET    /challenges/nothing/                         xxxxxxxx
 GET    /challenges/{c}/rules/                       yyyyyyyy
 GET    /challenges/{private}/rules/                 xxxxxyxy
+GET    /challenges/{c}/pages/faq/                   yyyyyyyy
+GET    /challenges/{c}/pages/nothing/               xxxxxxxx
+GET    /challenges/{private}/pages/faq/             xxxxxyxy
+GET    /challenges/{draft}/pages/faq/               xxxxxyxy
+GET    /challenges/{c}/pictures/logo.png            yyyyyyyy
+GET    /challenges/{c}/pictures/nothing.png         xxxxxxxx
+GET    /challenges/{private}/pictures/logo.png      xxxxxyxy
+GET    /challenges/{c}/card.png                     yyyyyyyy
+GET    /challenges/{private}/card.png               xxxxxxxx
 GET    /challenges/{c}/data/                        yyyyyyyy
 GET    /challenges/{private}/data/                  xxxxxyxy
 POST   /challenges/{c}/join/                        lyyyyyyy

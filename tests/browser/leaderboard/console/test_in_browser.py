@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.django_db(transaction=True)]
 NO_PAGES = (
     "console_new",
     "console_bundle",
+    "console_markdown",
     "console_scoring_progress",
     "console_metric_evidence",
     "console_judge_progress",
@@ -57,6 +58,19 @@ def test_a_parameter_is_changed_confirmed_and_the_scoring_followed(tab, phase, p
     drain()
     tab.get_by_role("heading", name="Up to date").wait_for()
     assert EvaluationBatch.current(phase).metrics[2]["params"]["vert_thresh"] == 0.25
+
+
+def test_a_text_is_shown_as_its_page_will_while_it_is_written(tab, phase):
+    tab.goto(f"/console/challenges/{phase.challenge.slug}/pages/")
+    field, shown = tab.get_by_label("Text"), tab.locator(".preview")
+    field.fill("# Prizes")
+    assert not shown.is_visible()
+    tab.get_by_role("button", name="Preview", exact=True).click()
+    shown.get_by_role("heading", name="Prizes").wait_for()
+    field.fill("| a |\n|--|\n| b |")
+    shown.get_by_role("cell", name="b").wait_for()
+    tab.get_by_role("button", name="Close the preview").click()
+    assert not shown.is_visible()
 
 
 def test_the_clock_of_a_phase_is_filled_by_the_browsers_own_control(tab, phase):

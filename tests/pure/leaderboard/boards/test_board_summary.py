@@ -13,7 +13,7 @@ NINE = Basis(of="votes", n=9, raters=2)
 
 def test_the_first_and_who_follows():
     found = front(board_of([0.2, 0.9, None, 0.5, 0.1], name=list("abcde")))
-    assert (found.name, found.metric, found.value) == ("b", "A", "0.9000")
+    assert (found.name, found.metric, found.value) == ("b", "A", (0.9, None, None))
     assert [(one.rank, one.name, one.place, one.against) for one in found.top] == [
         (1, "b", None, False),
         (2, "d", None, False),
@@ -33,11 +33,9 @@ def test_a_first_place_that_is_not_settled_says_how_many_may_have_it():
 
 def test_the_first_stands_with_the_interval_of_its_value():
     board = board_of([0.2, 0.9])
-    sides = {"ci_low": [0.1, 0.872], "ci_high": [0.3, 0.928]}
-    even = board.model_copy(update={"metrics": [column_of("a", [0.2, 0.9], **sides)]})
-    assert front(even).value == "0.900 ±.028"
-    uneven = board.model_copy(update={"metrics": [column_of("a", [0.2, 0.9], **sides | {"ci_low": [0.1, 0.8]})]})
-    assert front(uneven).value == "0.900 +.028 −.100"
+    column = column_of("a", [0.2, 0.9], ci_low=[0.1, 0.872], ci_high=[0.3, 0.928], bounds=[0.0, 1.0])
+    found = front(board.model_copy(update={"metrics": [column]}))
+    assert (found.value, found.bounds, found.decimals) == ((0.9, 0.872, 0.928), (0.0, 1.0), None)
 
 
 def test_what_is_hidden_later_is_left_out_with_all_that_names_it():
@@ -128,3 +126,14 @@ def test_answers_are_counted_as_what_they_are():
 
 def test_equal_entries_share_first_place():
     assert [front(board_of(values)).level for values in ([0.9, 0.5], [0.9, 0.9, 0.5], [0.9, 0.9, 0.9])] == [1, 2, 3]
+
+
+def test_where_people_gave_means_alone_both_firsts_are_kept_without_a_test():
+    board = judged(board_of([0.9, 0.5, 0.3], name=list("abc")), [0.2, 0.9, 0.1], raters=None, kind="opinions", of="means")
+    found = front(board)
+    assert found.parted is None
+    assert (found.by_means.metrics, found.by_means.people, found.by_means.rank) == (("a", 1), ("b", 2), 2)
+    assert [line.kind for line in found.by_means.lines] == ["", "metrics", "people"]
+    assert found.without({3}).by_means is None and found.without(frozenset(), people=True).by_means is None
+    agreed = front(judged(board_of([0.9, 0.5, 0.3]), [0.9, 0.2, 0.1], raters=None, kind="opinions", of="means"))
+    assert agreed.by_means is None

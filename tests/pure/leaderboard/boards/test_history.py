@@ -123,7 +123,7 @@ class TestChart:
         assert gable.path.count("M") == 2 and gable.path.count("L") == 0 and len(gable.dots) == 2 and gable.is_first
         ridge = next(line for line in drawn.lines if line.name == "ridge")
         assert (ridge.path.count("M"), ridge.path.count("L")) == (1, 2)
-        heights = [y for _, y, _ in ridge.dots]
+        heights = [y for _, y, *_ in ridge.dots]
         assert heights[1] < heights[0] == heights[2], "it was first for a while, and the first stands on top"
 
     def test_names_of_level_entries_do_not_lie_on_each_other(self):

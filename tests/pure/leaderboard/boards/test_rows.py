@@ -9,14 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.boards.people import with_people
-from leaderboard.boards.rows import BoardRows, Choice, bar, cell, meaning, position
+from leaderboard.boards.rows import BoardRows, Choice, meaning
 from leaderboard.exports.tables import csv_file
-from leaderboard.exports.tables.table import Agreement as ExportedAgreement
 from leaderboard.exports.tables.table import Caption
 from leaderboard.records.board import Board, ColumnAgreement
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.meaning import Difference
-from leaderboard.stats.states import State
+from leaderboard.stats.states import Key, Reason, State
 from leaderboard.stats.two_way_intervals import Figure
 from tests.support.leaderboard.boards import board_of, column_of, judged
 from tests.support.leaderboard.reasons import few_entries, few_raters
@@ -106,46 +105,6 @@ class TestBrackets:
         assert [line.bracket for line in second.lines] == ["g", "g g3"]
 
 
-class TestCells:
-    def test_a_value_stands_with_half_its_interval_and_the_bar_on_the_common_scale(self):
-        metric = column_of("a", [0.612], ci_low=[0.584], ci_high=[0.640], scale=[0.4, 0.8])
-        it = cell(metric, 0)
-        assert (it.text, it.half, it.dot) == ("0.612", "±.028", 53.0)
-        assert (it.left, it.width) == (46.0, 14.0)
-        assert "rank 1" in it.title and "0.584 to 0.64" in it.title
-
-    def test_the_best_of_a_column_is_marked_where_another_is_worse(self):
-        assert [cell(column_of("a", [0.9, 0.9, 0.4, None]), n).best for n in range(4)] == [True, True, False, False]
-        assert not any(cell(column_of("a", [0.9] * 3), n).best for n in range(3)) and not cell(column_of("a", [0.9]), 0).best
-
-    def test_one_item_alone_claims_no_certainty(self):
-        it = cell(column_of("a", [0.5], ci_low=[0.5], ci_high=[0.5], n=[1]), 0)
-        assert it.half == "" and it.width == 0 and "interval" not in it.title
-
-    def test_no_value_is_a_dash_and_has_no_bar(self):
-        it = cell(column_of("a", [None]), 0)
-        assert (it.text, it.half, it.dot, it.best) == ("–", "", None, False)
-
-    def test_values_of_a_column_stand_under_each_other_at_the_decimal_point(self):
-        board = board_of([0.5, 12.25, -3.0, None])
-        assert [(line.cells[0].text, line.cells[0].pad) for line in BoardRows(board, Choice()).lines] == [
-            ("12.25", 0),
-            ("0.5000", 1),
-            ("−3.000", 0),
-            ("–", 2),
-        ]
-
-    def test_an_uneven_interval_has_two_sides(self):
-        metric = column_of("a", [0.8425], ci_low=[0.539186], ci_high=[0.942007], bounds=[0.0, 1.0])
-        it = cell(metric, 0)
-        assert (it.text, it.half, it.up, it.down) == ("0.84", "", "+.10", "−.30")
-        assert (it.left, round(it.left + it.width, 1)) == (53.9, 94.2), "the bar shows the same ends"
-
-    def test_what_lies_outside_the_scale_stands_at_its_end(self):
-        assert (position([0.0, 1.0], -5), position([0.0, 1.0], 7), position([1.0, 1.0], 1)) == (0.0, 100.0, 50.0)
-        assert bar([0.0, 1.0], -1, 2) == (0.0, 100.0)
-
-
 class TestColumns:
     """Metrics in sight: those that rank first, and no more than fit."""
 
@@ -171,9 +130,9 @@ class TestColumns:
 
     def test_folded_metrics_show_their_ranks_on_one_line(self):
         line = BoardRows(self.BOARD, Choice()).lines[0]
-        assert [left for left, _ in line.folded] == sorted({left for left, _ in line.folded}) and line.folded[-1][0] <= 100
-        assert sum(words.count(",") + 1 for _, words in line.folded) == 4
-        assert all(words.split(" by ")[0] in ("1st", "2nd", "3rd") for _, words in line.folded)
+        assert [one.at for one in line.folded] == sorted({one.at for one in line.folded}) and line.folded[-1].at <= 100
+        assert sum(len(one.titles) for one in line.folded) == 4
+        assert all(one.rank in (1, 2, 3) for one in line.folded)
 
 
 def test_what_a_difference_means_is_said_of_two_values_that_differ():
@@ -193,7 +152,7 @@ def test_of_two_entries_that_people_judged_no_difference_of_a_metric_says_what_p
 
     def said(*answers: int) -> list[bool]:
         board = judged(board_of([0.5, 0.42, 0.3]), [0.6, 0.5, 0.4], metrics=[column], n=list(answers))
-        return [bool(line.cells[0].gap) for line in BoardRows(board, Choice()).lines]
+        return [line.cells[0].difference is not None for line in BoardRows(board, Choice()).lines]
 
     assert said(40, 0, 40) == [True, True, False] and said(40, 40, 0) == [False, True, False]
 
@@ -227,12 +186,21 @@ def test_the_exported_table_says_of_how_many_answers_a_figure_is_and_why_it_has_
     board = judged(board_of([0.9, 0.8]), [0.7, 0.3], metrics=[column], reason=few_raters(3))
     table = BoardRows(board, Choice()).table(Caption("C", "P", "s", "2026", "https://x.example"))
     assert table.columns[0].people.figures == {
-        "decided": ExportedAgreement(0.7, None, None, 40, State.TOO_FEW, few),
-        "rho": ExportedAgreement(1.0, None, None, 2, State.NO_INTERVAL, entries),
+        "decided": decided,
+        "rho": rho,
     }
+    head, first, *_ = csv_file.write(table).splitlines()
+    found = dict(zip(head.split(","), first.split(","), strict=True))
+    assert [found[f"a_people_{name}"] for name in ("decided_n", "decided_why", "rho_n", "rho_why")] == ["40", few, "2", entries]
+    assert [figure.state for figure in table.columns[0].people.figures.values()] == [State.TOO_FEW, State.NO_INTERVAL]
 
 
-def test_an_interval_over_an_unknown_number_is_not_said_to_be_over_none():
-    column = column_of("a", [3.5], ci_low=[3.0], ci_high=[4.0], unit="of 5", n=[0])
-    assert cell(column, 0).title == "3.5 of 5; 95 % interval 3 to 4; rank 1 (1)"
-    assert " over 4; " in cell(column.model_copy(update={"n": [4]}), 0).title
+class TestPeople:
+    """The cell of people says why it has no figure."""
+
+    def test_an_entry_that_too_few_judged_has_the_reason_and_one_that_met_no_other_says_so(self):
+        board = judged(board_of([0.9, 0.8, 0.7, 0.6]), [0.7, 0.3, None, None], n=[40, 30, 4, 5])
+        board = board.model_copy(update={"people": board.people.model_copy(update={"few": {str(board.entries[2].id): few_raters(3)}})})
+        lines = BoardRows(with_people(board), Choice()).lines
+        assert [line.people.reason for line in lines] == [None, None, few_raters(3), Reason(Key.MET_NONE_WITH_PLACE)]
+        assert [line.people.state for line in lines[2:]] == [State.TOO_FEW, State.UNCONNECTED]

@@ -11,6 +11,7 @@ from leaderboard.bundle.parse import parse
 from leaderboard.views.docs import FOLDER, TITLES
 from submissions.formats.wireframe.wireframe_files import write_json
 from tests.support.factories import gable
+from tests.support.submissions.hostile.renders import png
 
 PAGE = (FOLDER / "bundle.md").read_text()
 EXAMPLE = re.search(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[1]
@@ -18,9 +19,12 @@ EXAMPLE = re.search(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[1]
 
 def test_the_complete_example_parses(tmp_path):
     (tmp_path / "challenge.yaml").write_text(EXAMPLE)
-    for name in ("description.md", "rules.md", "inputs/points.zip", "inputs/final.zip", "inputs/example.zip"):
+    for name in ("description.md", "rules.md", "faq.md", "inputs/points.zip", "inputs/final.zip", "inputs/example.zip"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name)
+    (tmp_path / "pictures").mkdir()
+    for name in ("setup.png", "logo.png"):
+        (tmp_path / "pictures" / name).write_bytes(png())
     for phase in ("warm-up", "final"):
         (tmp_path / "reference" / phase).mkdir(parents=True)
         for item in ("roof_01", "roof_02", "roof_03"):
@@ -33,7 +37,8 @@ def test_the_complete_example_parses(tmp_path):
 def test_the_complete_example_names_every_key():
     data = yaml.safe_load(EXAMPLE)
     final = data["phases"][1]
-    assert {name.removesuffix("_file") for name in data} == {"slug", *CHALLENGE_FIELDS, "organizers", "announcements", "inputs", "phases"}
+    listed = {"organizers", "announcements", "pages", "pictures", "inputs", "phases"}
+    assert {name.removesuffix("_file") for name in data} == {"slug", *CHALLENGE_FIELDS, *listed}
     assert set(final) == {"slug", *PHASE_FIELDS, "metrics", "reference", "inputs", "examples"} - {*IMAGE_FIELDS}
     renders = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[1])
     assert set(renders) == {*IMAGE_FIELDS, "reference"}

@@ -8,8 +8,9 @@ from datetime import datetime
 import numpy as np
 import pytest
 
-from leaderboard.records.board import Board, BoardEntry, ColumnAcceptanceTest, HumanAgreement, Pairs
+from leaderboard.records.board import Board, BoardEntry, ColumnAcceptanceTest, HumanAgreement, Pairs, PublicEntry
 from leaderboard.records.study import HIDDEN_NAME
+from submissions.entry_fields import PUBLIC_FIELDS, FieldKind
 from tests.support.leaderboard.boards import board_of, column_of
 
 
@@ -67,3 +68,12 @@ class TestRedacted:
 def test_a_pair_has_one_p_whichever_comes_first():
     column = column_of("a", [0.9, 0.5, 0.1], pairs=Pairs(tested=[0, 2], p=[[0.04], []]))
     assert (column.pair_p(0, 2), column.pair_p(2, 0), column.pair_p(0, 1), column.pair_p(2, 2)) == (0.04, 0.04, None, None)
+
+
+def test_the_public_record_of_an_entry_states_what_the_list_of_fields_calls_public_and_nothing_else():
+    own = {"id", "number", "team", "received_at", "counted", "baseline", "verified", "late", "detail", "state"}  # of the service
+    assert PublicEntry.model_fields.keys() - own == PUBLIC_FIELDS.keys()
+    types = {name: PublicEntry.model_fields[name].annotation for name in PUBLIC_FIELDS}
+    numbers = {FieldKind.COUNT: int | None, FieldKind.AMOUNT: float | None}
+    texts = {name: str | None if name in BoardEntry.stated else str for name in PUBLIC_FIELDS}
+    assert types == {name: numbers.get(field.kind, texts[name]) for name, field in PUBLIC_FIELDS.items()}

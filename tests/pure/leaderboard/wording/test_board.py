@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from leaderboard.boards.rows import BoardRows, Choice
 from leaderboard.records.board import ColumnAcceptanceTest, Pairs, Rule
+from leaderboard.records.cell import Cell, FoldedRank
 from leaderboard.stats.meaning import At
 from leaderboard.stats.ranking import RULES
+from leaderboard.stats.states import Key, Reason
 from leaderboard.wording import certainty
-from leaderboard.wording.board import difference, folded, rule, value
-from tests.support.leaderboard.boards import column_of
+from leaderboard.wording.board import difference, digits, ends, folded, rule, text, value_words, widths
+from tests.support.leaderboard.boards import board_of, column_of
+from tests.support.leaderboard.reasons import few_raters
 
 
 @pytest.mark.parametrize(
@@ -50,7 +54,44 @@ def test_every_rule_has_a_name():
 )
 def test_a_value_is_told_with_its_interval_and_its_rank(changes, words):
     nothing = {"n": [0], "rank_low": [None], "rank_high": [None]}
-    assert value(column_of("a", [0.5]).model_copy(update=nothing | changes), 0, "house") == words
+    assert value_words(Cell(column_of("a", [0.5]).model_copy(update=nothing | changes), 0, "house")) == words
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "no value"),
+        ({"waits": True}, "waiting for re-evaluation"),
+        ({"reason": few_raters(3)}, "Too few raters: 5 are needed, there are 3."),
+        ({"reason": Reason(Key.MET_NONE_WITH_PLACE)}, "It met none of those that have a place with people."),
+    ],
+)
+def test_a_value_that_is_not_there_is_told_with_its_reason(changes, words):
+    assert value_words(Cell(column_of("a", [None]), 0, **changes)) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "shown", "half", "sides", "between"),
+    [
+        (0.612, 0.584, 0.640, "0.612", "±.028", ("", ""), "0.584 to 0.640"),
+        (0.8425, 0.539186, 0.942007, "0.84", "", ("+.10", "−.30"), "0.54 to 0.94"),
+        (0.5, None, None, "0.5000", "", ("", ""), ""),
+        (None, None, None, "–", "", ("", ""), ""),
+    ],
+)
+def test_a_value_is_shown_with_its_interval_as_one_or_as_two_sides(value, low, high, shown, half, sides, between):
+    cell = Cell(column_of("a", [value], ci_low=[low], ci_high=[high], bounds=[0.0, 1.0]), 0)
+    found = digits(cell)
+    assert (found.text, found.half, (found.up, found.down), ends(cell)) == (shown, half, sides, between)
+
+
+def test_a_share_is_whole_hundredths_and_what_waits_has_no_digits():
+    share = column_of("a", [0.615]).model_copy(update={"percent": True})
+    assert text(Cell(share, 0)) == "62 %" and text(Cell(column_of("a", [None]), 0, waits=True)) == "waiting"
+
+
+def test_the_widest_value_of_a_column_has_the_most_digits_before_the_point():
+    assert widths(BoardRows(board_of([0.5, 12.25, -3.0, None], [None] * 4), Choice()).lines) == {"a": 2}
 
 
 @pytest.mark.parametrize(
@@ -71,4 +112,4 @@ def test_the_statement_is_in_tenths_and_of_one_pair_only_where_that_lies_above_o
 
 
 def test_metrics_out_of_sight_are_named_by_their_rank():
-    assert folded(2, ["A", "B"]) == "2nd by A, B"
+    assert folded(FoldedRank(0.0, 2, ("A", "B"))) == "2nd by A, B"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.records.front import Front, Parted, Split, Turned
+from leaderboard.records.front import FirstByMeans, Front, Parted, Split, Turned
 from leaderboard.records.people import Basis
 from leaderboard.wording import contradiction
 from leaderboard.wording.statement import Statement, Tone, name, person
 
 VOTES, RATINGS = Basis(of="votes", n=1200, raters=9), Basis(of="ratings", n=1, raters=None)
-FIRST = Front(id=1, name="ridge", team="t", metric="F1", value="0.90 ±.03")
+FIRST = Front(id=1, name="ridge", team="t", metric="F1", value=(0.9, 0.87, 0.93))
 PARTED = Parted(metrics=("a", 1), people=("b", 2), ends=(0.7, 0.6, 0.8), basis=VOTES, simulated=False, imported=False)
 TURNED = Turned(metric="F1", first=("a", 1), preferred=("b", 2), ends=(0.999, 0.9, 1.0), basis=VOTES, simulated=False, sample="")
 SCORED = PARTED.model_copy(update={"ends": (0.52, 0.31, 0.7), "basis": RATINGS})
@@ -19,8 +19,8 @@ SCORED = PARTED.model_copy(update={"ends": (0.52, 0.31, 0.7), "basis": RATINGS})
 @pytest.mark.parametrize(
     ("record", "said"),
     [
-        (FIRST, "ridge is first, F1 0.90 ±.03."),
-        (FIRST.model_copy(update={"open": 2}), "ridge is first, F1 0.90 ±.03; 2 others may be first too."),
+        (FIRST, "ridge is first, F1 0.900 ±.030."),
+        (FIRST.model_copy(update={"open": 2}), "ridge is first, F1 0.900 ±.030; 2 others may be first too."),
         (FIRST.model_copy(update={"level": 2}), "ridge and 1 other share first place."),
         (FIRST.model_copy(update={"level": 3}), "ridge and 2 others share first place."),
     ],
@@ -79,3 +79,15 @@ def test_a_statement_is_its_parts():
     assert len(said.parts) == 3 and str(said) == "The metrics put a first." and not Statement() and not Statement.of("")
     assert (said + Statement.of("People prefer ", person("b"), ".")).text == "The metrics put a first. People prefer b."
     assert said + Statement() == said and Statement() + said == said and (said + "So.").text.endswith("first. So.")
+
+
+def test_first_places_by_means_alone_are_told_apart_from_tested_ones():
+    found = FirstByMeans(metrics=("Zip", 1), people=("Mip", 2), rank=7, lines=(), ids=(1, 2))
+    said = contradiction.by_means(found)
+    assert said.text == (
+        "The metrics put Zip first. People's published means put Mip first, which the metrics rank 7th. "
+        "Means alone do not say how certain this is."
+    )
+    assert contradiction.by_means(found.model_copy(update={"rank": None})).text.startswith(
+        "The metrics put Zip first. People's published means put Mip first. Means"
+    )

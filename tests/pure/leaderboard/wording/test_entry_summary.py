@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from leaderboard.records.board import Rule
+from leaderboard.records.cell import Cell, Strip
 from leaderboard.records.entry_summary import EntrySummary, Extremes, FromFirst, NoRank, OwnPlace, OwnRank, Unranked
 from leaderboard.records.people import Basis
 from leaderboard.wording.entry_summary import brief, extremes, people, people_basis, rank, strip_note, unranked
@@ -135,4 +136,4 @@ def test_a_summary_reads_as_one_text():
     ],
 )
 def test_a_value_says_its_difference_from_the_first(record, words):
-    assert strip_note(column_of("a", [0.5]), record) == words
+    assert strip_note(Strip(Cell(column_of("a", [0.5]), 0), "", 1, 0.0, 0.0, 0.0, None, None, record, is_people=False)) == words

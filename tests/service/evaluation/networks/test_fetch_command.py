@@ -47,15 +47,15 @@ def test_by_file_and_by_metric(cache, capsys, server):
 def test_the_list_says_what_is_here_who_needs_it_and_who_says_what_it_must_be(cache, capsys):
     assert main(["fetch", "--list"]) == 0
     before = capsys.readouterr().out
-    assert "squeezenet1_1: absent, about 5 MB" in before and "b8a52dc0… (its first 8 digits stated by its publisher" in before
-    assert "alexnet: absent" in before and "not known (digest to be kept at the first fetch)" in before
+    assert "squeezenet1_1: absent, about 5 MB" in before and "b8a52dc0… (its publisher states the first 8 digits; " in before
+    assert "alexnet: absent" in before and "not known (the full digest is stored at the first download)" in before
     assert "locase/stage1: ships with the project" in before and f"Fetched files lie in {cache}." in before
     assert "licence BSD-3-Clause" in before and "https://download.pytorch.org/models/squeezenet1_1-b8a52dc0.pth" in before
     main(["fetch", "alexnet"])
     capsys.readouterr()
     main(["fetch", "--list", "alexnet"])
     after = capsys.readouterr().out
-    assert "alexnet: here, 0.0 MB" in after and f"{SHA} (digest kept from the first fetch)" in after
+    assert "alexnet: here, 0.0 MB" in after and f"{SHA} (stored at the first download)" in after
     assert "for      lpips_alex, lpips_alex@mask, lpips_alex@bbox, puzzlesim" in after
 
 

@@ -180,7 +180,7 @@ def test_a_digest_that_the_server_states_is_held_and_said(made, server, cache):
         server.redirect, server.linked = elsewhere.url, f'"{SHA}"'
         get(file := made())
         assert file.record["stated_by"] == "127.0.0.1"
-        assert file.pinned_by == "digest kept from the first fetch, and stated by 127.0.0.1"
+        assert file.pinned_by == "stored at the first download, and stated by 127.0.0.1"
         file.path.unlink()
         (cache / f"{file.filename}.json").unlink()
         elsewhere.data, elsewhere.etag = DATA[::-1], '"two"'
@@ -191,10 +191,10 @@ def test_a_digest_that_the_server_states_is_held_and_said(made, server, cache):
 
 def test_where_none_is_stated_the_first_one_is_pinned_also_after_the_file_is_gone(made, server):
     file = made()
-    assert file.pinned_by == "digest to be kept at the first fetch"
+    assert file.pinned_by == "the full digest is stored at the first download"
     get(file)
     first = file.record
-    assert (file.sha256, file.pinned_by) == (SHA, "digest kept from the first fetch")
+    assert (file.sha256, file.pinned_by) == (SHA, "stored at the first download")
     file.path.unlink()
     server.data, server.etag = DATA[::-1], '"two"'
     with pytest.raises(

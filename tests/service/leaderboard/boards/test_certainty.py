@@ -108,7 +108,8 @@ class TestWorkedExample:
             assert certainty.SENTENCES[key] in said, key
         assert certainty.SENTENCES["pm"].format(n=8, items="items") in said
         assert certainty.SENTENCES["rare"].format(items="items", least_rare=GROUPS_FOR_RARE_FAILURES) in said
-        assert "Leads on 100 % of random halves of the items; not its chance of being best." in page
+        assert re.findall(r'style="--at:(.*?)"', page) == ["1;--lo:1;--hi:2", "2;--lo:2;--hi:3", "3;--lo:1;--hi:3"]
+        assert "leads on 100 % of random halves of the items" in page
 
     def test_the_entrys_page_says_where_it_stands_alone_and_among_all(self, client, worked):
         first, last = (text(client.get(reverse("entry", args=[worked.submissions.get(method_name=name).pk]))) for name in "AD")

@@ -8,24 +8,10 @@ from django.urls import reverse
 from leaderboard.models import Snapshot
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.tasks import build_due_boards
-from leaderboard.wording import certainty
 from leaderboard.wording.study import fragile
 from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
 from tests.service.leaderboard.views.test_metrics import text, words
-from tests.support.leaderboard.boards import board_of
 from tests.support.leaderboard.stats.ballots import vote
-
-
-def test_the_orders_first_place_is_as_firm_as_its_rank_intervals():
-    said = certainty.first_place(board_of([0.9, 0.8, 0.1], overall={"rank_low": [1, 1, 3], "rank_high": [2, 2, 3]}))
-    assert said == "method 0 is first. 1 other may be first too (95 % ranges of the ranks, for all entries at once)."
-    said = certainty.first_place(board_of([0.9, 0.8, 0.1], overall={"rank_low": [1, 2, 3], "rank_high": [1, 2, 3]}))
-    assert said == "Only method 0 may be first (95 % ranges of the ranks, for all entries at once)."
-    level = {"rank": [1, 1, 3], "rank_low": [1, 1, 1], "rank_high": [3, 3, 3]}
-    said = certainty.first_place(board_of([0.9, 0.9, 0.1], overall=level))
-    assert said == "2 entries share first place. 3 may be first (95 % ranges of the ranks, for all entries at once)."
-    nothing = {"rank_low": [None] * 3, "rank_high": [None] * 3}
-    assert certainty.first_place(board_of([0.9, 0.8, 0.1], overall=nothing)) == ""  # too few items for any
 
 
 @pytest.mark.django_db
@@ -48,7 +34,7 @@ def test_peoples_first_place_is_shown_with_its_interval_and_what_it_hangs_on_unt
     entries[1].hide(request.getfixturevalue("people").organizer, "no")
     build_due_boards()
     page = words(text(client.get(address)))
-    assert "How certain is first place?" in page and "People put" not in page
+    assert "How certain is first place?" in page and "People put" not in page and "By people" not in page
 
     lately = text(client.get(reverse("board_history", args=[phase.challenge.slug, phase.slug]) + "?part=lately"))
     assert "<html" not in lately and lately.count("<p>") <= 3 and "far off" not in lately

@@ -20,6 +20,7 @@ from leaderboard.records.board import HumanAgreement
 from leaderboard.records.claim import Claim
 from leaderboard.stats.minimums import RATERS_FOR_FIGURE
 from leaderboard.stats.mos_table import Rating
+from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.votes import Vote
 from leaderboard.studies import analysis, metric_ranking
 from leaderboard.studies.analysis import analyse_due, metric_scores
@@ -139,7 +140,7 @@ def test_an_entry_that_too_few_people_scored_has_no_place_beside_those_with_enou
     assert (column.value, column.rank) == ([4.5, 2.5, None], [1, 2, None])
     assert said.claim(made).metrics == said.claim(made).people
     lines = BoardRows(with_people(made), Choice()).lines
-    assert [(line.people.text, line.people.title) for line in lines][2] == ("–", sentence(few))
+    assert [(line.people.value, line.people.reason) for line in lines][2] == (None, few)
     assert HumanAgreement.model_validate(found.model_dump(mode="json")) == found
     assert found.redacted([2], {pks[far]}, {far}).few == {}
     assert "few" not in found.model_copy(update={"few": None}).model_dump(mode="json")
@@ -220,8 +221,7 @@ def test_entries_that_never_met_are_in_no_common_order(judged, client):  # noqa:
     assert found.value[1] is None and 0.5 < found.value[0] < 0.8 and found.first == 0
     made = board_of([1.0] * len(entries), id=[entry.pk for entry in entries]).model_copy(update={"people": found})
     lines = BoardRows(with_people(made), Choice()).lines
-    assert [(line.people.text, line.place) for line in lines][1] == ("–", "")
-    assert lines[1].people.title == "it met none of those that have a place with people"
+    assert (lines[1].people.value, lines[1].place, lines[1].people.reason) == (None, None, Reason(Key.MET_NONE_WITH_PLACE))
     page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/").content.decode()
     assert re.findall(r'<td class="rank">([^<]*)</td>', page) == ["1", "2", "1", "2"]
 

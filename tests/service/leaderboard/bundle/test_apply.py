@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from evaluation.models import EvaluationBatch, PhaseMetric
 from leaderboard.bundle import apply as bundle_apply
@@ -366,3 +367,21 @@ def test_a_new_title_reaches_the_rankings(organizers, tmp_path):
     before = dict(Phase.objects.values_list("slug", "board_revision"))
     apply(replace(definition, title="Another title"))
     assert all(revision > before[slug] for slug, revision in Phase.objects.values_list("slug", "board_revision"))
+
+
+def test_pages_and_pictures_come_back_from_files(small, tmp_path):
+    (small / "pictures").mkdir()
+    Image.new("RGB", (1600, 400), "navy").save(small / "pictures" / "logo.jpg", quality=60)
+    (small / "faq.md").write_text("![logo](pictures/logo.jpg)")
+    more = "title: Roofs\npages:\n  - {slug: faq, title: FAQ, body_file: faq.md}\n  - {slug: prizes, title: Prizes, body: None yet.}\n"
+    definition = changed(small, "title: Roofs\n", f"{more}pictures:\n  - path: pictures/logo.jpg\n")
+    assert apply(definition).counts() == {"create": 3, "change": 0, "remove": 0}
+    challenge = Challenge.objects.get()
+    assert list(challenge.pages.values_list("slug", "body")) == [("faq", "![logo](pictures/logo.jpg)"), ("prizes", "None yet.")]
+    assert challenge.logo is not None and Image.open(stored_files.store().local_path(challenge.logo.key)).size == (1200, 300)
+    assert plan_for(parse(small).definition).is_empty
+    export(read(challenge), tmp_path / "again")
+    assert plan_for(parse(tmp_path / "again").definition).is_empty, "its bytes are the stored ones, which are not written anew"
+    swapped = replace(read(challenge), pages=read(challenge).pages[::-1])
+    assert [change.field for change in apply(swapped).changes] == ["order of pages"]
+    assert [page.slug for page in challenge.pages.all()] == ["prizes", "faq"]

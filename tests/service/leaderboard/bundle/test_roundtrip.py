@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.bundle.apply import apply
-from leaderboard.bundle.definition import ChallengeDef, MetricDef, NewsDef, PhaseDef, ReferenceDef
+from leaderboard.bundle.definition import ChallengeDef, MetricDef, NewsDef, PageDef, PhaseDef, ReferenceDef
 from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.state import read
@@ -81,6 +81,8 @@ def phases(draw, slug: str) -> PhaseDef:
 def challenges(draw) -> ChallengeDef:
     slugs = draw(st.lists(SLUG, max_size=2, unique=True))
     news = draw(st.lists(st.builds(NewsDef, title=TITLE, body=TEXT, published_at=MOMENT), max_size=2, unique_by=lambda n: n.published_at))
+    names = draw(st.lists(SLUG, max_size=2, unique=True))
+    pages = tuple(PageDef(name, draw(TITLE)[:40], draw(TEXT)) for name in names)
     made = [draw(phases(slug)) for slug in slugs]
     if len(made) == 2 and draw(st.booleans()):
         made[1] = replace(made[1], parent=made[0].slug)
@@ -103,6 +105,7 @@ def challenges(draw) -> ChallengeDef:
         licence=draw(st.sampled_from(["", "CC-BY-4.0", "https://example.org/licence"])),
         simulated=draw(st.booleans()),
         announcements=tuple(sorted(news, key=lambda it: it.published_at)),
+        pages=pages,
         phases=tuple(made),
     )
 

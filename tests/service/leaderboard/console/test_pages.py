@@ -31,10 +31,11 @@ def addresses(phase, people) -> dict[str, str]:
     """Every route of the console with real places in it."""
     entry = Submission.objects.first() or received(phase, people.team, archive(gables()))
     news, _ = Announcement.objects.get_or_create(challenge=phase.challenge, title="News")
+    page, _ = phase.challenge.pages.get_or_create(slug="faq", title="FAQ")
     study = study_of(phase, {str(n): stored(phase, str(n), dict(gables())) for n in range(2)}, key="key", criteria=[])
     run = planning.make(study, None, "seer", Wish("wireframe", 4))
     places = {"challenge": phase.challenge.slug, "phase": phase.slug, "key": "hss", "metric": "edge_f1", "study": study.slug, "answer": 1}
-    places |= {"scene": "garden", "version": 1, "item": "garden/view_1", "token": "preview-0", "name": "left.mesh"}
+    places |= {"scene": "garden", "version": 1, "item": "garden/view_1", "token": "preview-0", "name": "left.mesh", "slug": page.slug}
     rows = {"console_team": people.team.pk, "console_entry": entry.pk, "console_news_edit": news.pk}
     with tempfile.TemporaryDirectory() as folder:
         program = programs.ready(phase.challenge, Path(folder) / "program")
@@ -51,7 +52,7 @@ def addresses(phase, people) -> dict[str, str]:
 
 def test_every_page_opens_for_the_organizer(desk, phase, people):
     for name, address in addresses(phase, people).items():
-        if name not in ("console_new", *OF_PREVIEW, *OF_RENDERS):
+        if name not in ("console_new", "console_markdown", *OF_PREVIEW, *OF_RENDERS):
             # A stored file may be given by an address of the storage itself.
             assert desk.get(address).status_code in ((200, 302) if name == "console_program_file" else (200,)), name
 
@@ -71,8 +72,9 @@ def test_teams_are_counted_as_the_challenges_own_page_counts_them(client, phase,
 
 def test_every_page_opens_for_an_empty_challenge(client, people, challenge):
     client.force_login(people.staff)
-    plain = [it.name for it in urlpatterns if set(it.pattern.converters) == {"challenge"} and it.name != "console_bundle"]
-    assert len(plain) == 17
+    no_pages = ("console_bundle", "console_markdown")
+    plain = [it.name for it in urlpatterns if set(it.pattern.converters) == {"challenge"} and it.name not in no_pages]
+    assert len(plain) == 18
     for name in plain:
         assert client.get(reverse(name, args=[challenge.slug])).status_code == 200, name
 
@@ -102,7 +104,7 @@ def test_a_draft_is_not_there_for_others(client, phase, people):
 
 def test_an_act_that_a_page_does_not_have_is_not_found(desk, phase, people):
     pages = addresses(phase, people)
-    for name in ("challenge", "metrics", "scoring", "entry", "organizers", "participants", "files"):
+    for name in ("challenge", "metrics", "scoring", "entry", "organizers", "participants", "files", "pages"):
         assert desk.post(pages[f"console_{name}"], {"act": "explode"}).status_code == 404, name
 
 

@@ -109,3 +109,9 @@ def test_numbers_beside_tags_are_of_what_the_reader_may_see(client, five):
     page = re.sub(r"\s+", " ", text(client.get("/challenges/")))
     assert re.search(r'href="\?tag=roofs">roofs <span class="soft">1</span>', page), page
     assert re.search(r'href="\?tag=outdoor">outdoor <span class="soft">2</span>', page)
+
+
+def test_real_challenges_stand_before_simulated_ones_and_newer_before_older(client):
+    for title, simulated in (("T-old", False), ("T-made", True), ("T-new", False), ("T-invented", True)):
+        ChallengeFactory(slug=title.lower(), title=title, simulated=simulated)
+    assert re.findall(r">(T-[a-z]+)<", text(client.get("/challenges/"))) == ["T-new", "T-old", "T-invented", "T-made"]

@@ -82,7 +82,7 @@ class TestPage:
         random_weights.shelf(monkeypatch, tmp_path)
         page = words(text(client.get("/metrics/osim/")))
         assert "Weights: yolox-x not here The weights “yolox-x” of OSIM are not on this server; get them with:" in page
-        assert "python manage.py fetch_weights yolox-x" in page and "digest to be kept at the first fetch" in page
+        assert "python manage.py fetch_weights yolox-x" in page and "the full digest is stored at the first download" in page
         page = words(text(client.get("/metrics/psnr@bbox/")))
         assert "python manage.py fetch_weights yolox-x" in page
         page = words(text(client.get("/metrics/lpips_alex/")))

@@ -4,13 +4,17 @@ from dataclasses import FrozenInstanceError, replace
 import pytest
 
 from leaderboard.exports.tables import csv_file, json_file, latex, markdown
-from leaderboard.exports.tables.table import Agreement, Caption, Column, People, Row, Table
+from leaderboard.exports.tables.table import Caption, Column, People, Row, Table
 from leaderboard.stats.states import State
+from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.wording.reasons import sentence
 from tests.support.leaderboard.export_tables import CAPTION, COLUMNS, TABLE, cell, read_csv
 from tests.support.leaderboard.reasons import few_entries
 
 FEW_ENTRIES = sentence(few_entries(7))
+
+
+NOTHING = Figure(None, None, None)
 
 
 class TestTable:
@@ -49,14 +53,12 @@ class TestPeople:
     table = Table(
         Caption("Rooflines", "Final", "7f3a", "2026", "https://example.org/s", "Which roof is closer?, 90 answers by 9 raters"),
         (
-            Column(
-                "hss", "HSS", True, people=People({"decided": Agreement(0.825, 0.8, 0.85, 77), "rho": Agreement(0.9, 0.5, 1.0, 9)}, (1, 2))
-            ),
+            Column("hss", "HSS", True, people=People({"decided": Figure(0.825, 0.8, 0.85, 77), "rho": Figure(0.9, 0.5, 1.0, 9)}, (1, 2))),
             Column(
                 "fid",
                 "FID",
                 False,
-                people=People({"decided": Agreement(), "rho": Agreement(-0.25, None, None, 7, State.NO_INTERVAL, FEW_ENTRIES)}),
+                people=People({"decided": NOTHING, "rho": Figure(-0.25, None, None, 7, State.NO_INTERVAL, why=FEW_ENTRIES)}),
             ),
             Column("other", "Other", True),
         ),
@@ -102,30 +104,30 @@ class TestPeople:
     def test_where_people_read_it_no_figure_stands_below_the_smallest_numbers(self):
         """Files for programs keep the values, tables for papers do not: one person is no correlation with people."""
         hss, *others = self.table.columns
-        one = People({"decided": Agreement(0.8), "rho": Agreement(0.94, 0.6, 0.99)}, is_few=True)
+        one = People({"decided": Figure(0.8, None, None), "rho": Figure(0.94, 0.6, 0.99)}, is_few=True)
         table = replace(self.table, columns=(replace(hss, people=one), *others))
         assert "with people" not in latex.write(table) + markdown.write(table)
         assert read_csv(csv_file.write(table))[0]["hss_people_rho"] == "0.94"
 
     def test_nor_does_that_of_a_metric_with_values_for_too_few_of_the_answers(self):
         hss, fid, other = self.table.columns
-        fid = replace(fid, people=People({"decided": Agreement(0.81, None, None, 12, State.TOO_FEW)}))
+        fid = replace(fid, people=People({"decided": Figure(0.81, None, None, 12, State.TOO_FEW)}))
         table = replace(self.table, columns=(hss, fid, other))
         assert "| *Agrees with people* | 0.82 (0.80 to 0.85) | – | – |" in markdown.write(table)
         assert r" & Agrees with people & 0.82 (0.80 to 0.85) & -- & -- \\" in latex.write(table)
-        alike = replace(fid, people=People({"decided": Agreement(0.5, None, None, 12, State.ALIKE)}))
+        alike = replace(fid, people=People({"decided": Figure(0.5, None, None, 12, State.ALIKE)}))
         table = replace(table, columns=(hss, alike, other))
         assert "| *Agrees with people* | 0.82 (0.80 to 0.85) | 0.50 (no interval) | – |" in markdown.write(table)
 
     def test_of_published_means_a_correlation_is_all_there_is(self):
         hss, fid, other = self.table.columns
-        known, few = Agreement(0.94, 0.71, 0.99, 11), Agreement(0.9, None, None, 6, State.NO_INTERVAL, FEW_ENTRIES)
+        known, few = Figure(0.94, 0.71, 0.99, 11), Figure(0.9, None, None, 6, State.NO_INTERVAL, why=FEW_ENTRIES)
         both = replace(hss, people=People({"rho": known})), replace(fid, people=People({"rho": few}))
         table = replace(self.table, columns=(*both, other))
         line = "0.94 (0.71 to 0.99, 11 entries) {0} 0.90 (no interval, 6 entries) {0}"
         assert f"| *Spearman's ρ with people* | {line.format('|')} – |" in markdown.write(table)
         assert rf" & Spearman's $\rho$ with people & {line.format('&')} -- \\" in latex.write(table)
-        unknown = replace(hss, people=People({"rho": Agreement(0.94)}))  # in rankings of before
+        unknown = replace(hss, people=People({"rho": Figure(0.94, None, None)}))  # in rankings of before
         assert "| *Spearman's ρ with people* | 0.94 (no interval) | – | – |" in markdown.write(
             replace(table, columns=(unknown, replace(fid, people=None), other))
         )
