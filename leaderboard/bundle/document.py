@@ -310,17 +310,17 @@ def made(cls: type[Made], reader: Reader, **others: Any) -> Made:
 
 
 def text(most: int | None = None, default: Any = REQUIRED) -> Read:
-    """Reads a text; a faulty one is empty."""
+    """Reader of a text; a faulty one is empty."""
     return lambda reader, key: reader.text(key, default, most=most) or ""
 
 
 def one_of(choices: Sequence[str], default: Any = REQUIRED) -> Read:
-    """Reads one of these texts; a faulty one is empty."""
+    """Reader of one of these texts; a faulty one is empty."""
     return lambda reader, key: reader.choice(key, list(choices), default) or ""
 
 
 def whole(default: Any = REQUIRED, low: int = 0, high: float = 2**31 - 1) -> Read:
-    """Reads a whole number; a faulty one is `low`."""
+    """Reader of a whole number; a faulty one is `low`."""
     return lambda reader, key: reader.integer(key, default, low, high) or low
 
 
@@ -333,7 +333,7 @@ def texts(reader: Reader, key: str) -> tuple[str, ...]:
 
 
 def each(cls: type[Made]) -> Read:
-    """Reads a list of mappings, each as this dataclass."""
+    """Reader of a list of mappings, each as this dataclass."""
     return lambda reader, key: tuple(made(cls, one) for one in reader.readers(key))
 
 

@@ -121,7 +121,7 @@ def _check_web(reader: Reader, key: str, address: str) -> None:
 
 
 def _texts_of(usual: T, most: int = 40) -> Read:
-    """Reads an optional mapping of texts, of which each that is left out is the usual one."""
+    """Reader of an optional mapping of texts, of which each that is left out is the usual one."""
 
     def read(reader: Reader, key: str) -> T:
         inner = reader.reader(key)
@@ -168,7 +168,7 @@ def _licence(reader: Reader, key: str) -> Licence:
 
 
 def _format(reader: Reader, key: str) -> str:
-    """What a file is read as, by its name unless it is said; empty for a text that only people read."""
+    """Format of a file, by its name unless it is said; empty for a text that only people read."""
     path = getattr(reader.nodes.get("path"), "value", "")
     usual = FORMATS.get(PurePosixPath(str(path)).suffix.lower(), "text")
     form: str = reader.choice(key, [*FORMATS.values(), "text"], usual)
@@ -532,7 +532,7 @@ class Manifest:
                 reader.fault_of(key, reason)
 
     def _faults(self) -> Iterator[tuple[bool, str, str]]:
-        """What may be wrong of several mappings together: whether it is, at which key, and the sentence."""
+        """Faults of several mappings together: whether there is one, at which key, and its sentence."""
         yield bool(self.name) and not NAME.fullmatch(self.name), "name", "expected small letters, digits and hyphens"
         yield bool(self.doi) and not _DOI.fullmatch(self.doi), "doi", "expected a DOI such as 10.1109/ICIP.2021.9506457"
         yield not self.files, "files", "expected at least one file"
