@@ -85,7 +85,7 @@ def _paint(run: SuiteRun, idle: bool, folder: Path) -> bool:
 
 
 def _obstacle(run: SuiteRun) -> str:
-    """Reason why this worker must not do it: weights are missing here, or they or the code differ from those that were asked for."""
+    """Reason why this worker cannot do it: weights are missing, or the weights or the code differ from those of the request."""
     spec = registry.find(run.key)
     if spec is None:
         return f"There is no metric {run.key} any more."

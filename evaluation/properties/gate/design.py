@@ -205,7 +205,7 @@ def conditions_of(spec: MetricSpec, params: Mapping[str, Any]) -> tuple[Property
     return _MODELS if kind == MODEL else _PICTURES if kind == CROSS else _PICTURES[1:] if kind else ()
 
 
-# 1: the part of an acceptance test that prepared a full reference got zeros; 2: severe damage was held against its own kind alone.
+# 1: the part of an acceptance test that prepared a full reference got zeros; 2: severe damage was compared with its own kind alone.
 ACCEPTANCE = Suite("acceptance tests", "gate/3", conditions_of)
 
 
@@ -224,7 +224,8 @@ def items_of(spec: MetricSpec, params: Mapping[str, Any], scene: str, item_ids: 
 
 
 def scenes_of(spec: MetricSpec, params: Mapping[str, Any], item_ids: Sequence[str]) -> list[str]:
-    """The scenes that get a verdict of their own: each scene; of sets, meshes and wireframes all references together, as ""."""
+    """The scenes that are tested separately: each scene of renders. For metrics of sets, meshes and wireframes all references are tested
+    together, as ""."""
     scene_of = FAMILIES[spec.family].group_of
     return sorted(set(map(scene_of, item_ids))) if kind_of(spec, params) in (CROSS, FULL) else [""]
 
