@@ -117,6 +117,7 @@ def _converted(text: str, pictures: str) -> LaidOut:
     html = re.sub(r"<(/?)h([1-5])>", lambda found: f"<{found[1]}h{int(found[2]) + 1}>", html)
 
     notes: list[str] = []
+    unfilled = set(range(len(formulas)))
 
     def as_typed(found: re.Match[str]) -> str:
         number = int(found[1])
@@ -125,9 +126,11 @@ def _converted(text: str, pictures: str) -> LaidOut:
     def filled(found: re.Match[str]) -> str:
         if found["kept"] is not None:  # code, or a tag: nothing in it is a formula
             return _MARK_IN_ADDRESS.sub(as_typed, found["kept"])
-        if int(found["number"]) >= len(formulas):  # the author wrote a mark as an entity
+        number = int(found["number"])
+        if number not in unfilled:  # the author wrote a mark as an entity: a formula is converted once
             return ""
-        typed, formula, display = formulas[int(found["number"])]
+        unfilled.remove(number)
+        typed, formula, display = formulas[number]
         try:
             return latex.mathml(formula, display)
         except latex.FormulaError as error:

@@ -151,6 +151,7 @@ def test_no_text_keeps_the_server_busy():
         ">" * (bound // 2) + "\na" * (bound // 4),
     ]
     texts.append(("$x^2$ " * bound)[: markdown.MAX_FORMULAS])
+    texts.append(("$" + "x^{a}" * 199 + "$" + "&#xE000;0&#xE001;" * bound)[:bound])
     texts += ["".join("  " * k + "- a\n" for k in range(300)), "".join("`" * k + "a" for k in range(440))]
     draw = random.Random(0)
     texts += ["".join(draw.choices("[]()*_`~<>!|-#\n &;:a1.\\\"'", k=bound)) for _ in range(20)]
