@@ -1,4 +1,5 @@
-"""Number the raters of studies that were imported, in the order of their answers: the names in the files are kept no longer.
+"""Number the raters of studies that were imported, and the links by which they came, in the order of their answers: the names in the
+files, and those that links were called by, are kept no longer.
 
 What was computed of these studies, and of several as one, holds the names too. It is computed again, and the new figures replace it.
 Exports have other names from now on: weights of a network that was trained on an earlier one are not known by its digest any more, and
@@ -23,6 +24,11 @@ def number_raters(apps, schema_editor):
             for n, rater in enumerate(raters, start=1):
                 rater.name = name.format(pk=rater.pk, n=n, digits=digits)
             Rater.objects.bulk_update(raters, ["name"], batch_size=BATCH)
+        links = dict.fromkeys(rater.came_by for rater in raters if rater.came_by)
+        links = {name: f"link {n}" for n, name in enumerate(links, start=1)}
+        for rater in raters:
+            rater.came_by = links.get(rater.came_by, "")
+        Rater.objects.bulk_update(raters, ["came_by"], batch_size=BATCH)
         Study.objects.filter(pk=study.pk).update(revision=F("revision") + 1)
 
 

@@ -281,13 +281,15 @@ class Study(models.Model):
 
     def _store_raters(self, answers: Sequence[Vote | Rating]) -> dict[str, Rater]:
         """Rows of the raters of these answers, by the names in the file, which are not kept: raters are numbered as they first appear, so
-        that their names sort in this order. Group and link of each are those of their first answer."""
+        that their names sort in this order. Group and link of each are those of their first answer. Links are numbered too, since a link
+        may be called by the person whom it was for."""
         first: dict[str, Vote | Rating] = {}
         for one in answers:
             first.setdefault(one.rater, one)
         digits = len(str(len(first)))
+        links = {name: f"link {n}" for n, name in enumerate(dict.fromkeys(one.invitation for one in first.values() if one.invitation), 1)}
         rows = (
-            Rater(study=self, name=f"rater {n:0{digits}}", group=one.group, came_by=one.invitation)
+            Rater(study=self, name=f"rater {n:0{digits}}", group=one.group, came_by=links.get(one.invitation, ""))
             for n, one in enumerate(first.values(), start=1)
         )
         return dict(zip(first, Rater.objects.bulk_create(rows), strict=True))
