@@ -485,7 +485,8 @@ def drawn(sheet: Sheet) -> bytes:
             picture = opened.convert("RGBA")
         left, top, right, bottom = (end * FINER for end in placed.box)
         fit = min((right - left) / picture.width, (bottom - top) / picture.height)
-        picture = picture.resize((round(picture.width * fit), round(picture.height * fit)), Image.Resampling.LANCZOS)
+        size = max(1, round(picture.width * fit)), max(1, round(picture.height * fit))  # a logo may be one pixel wide
+        picture = picture.resize(size, Image.Resampling.LANCZOS)
         at = round((left + right - picture.width) / 2), round((top + bottom - picture.height) / 2)
         image.paste(picture, at, picture)
     out = io.BytesIO()

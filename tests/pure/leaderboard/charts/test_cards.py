@@ -44,9 +44,9 @@ def chart(n: int, name: str = "method", title: str = "metrics") -> SlopeChart:
     )
 
 
-def picture() -> bytes:
+def picture(size: tuple[int, int] = (576, 384)) -> bytes:
     out = io.BytesIO()
-    Image.new("RGBA", (576, 384), "#00ff00").save(out, "WEBP", lossless=True)
+    Image.new("RGBA", size, "#00ff00").save(out, "WEBP", lossless=True)
     return out.getvalue()
 
 
@@ -61,6 +61,7 @@ HOSTILE = {
     "entry": Sheet(
         LONG, ((Words(LONG),),), ((Words(LONG, "accent"), Words(LONG)),), picture=picture(), strips=STRIPS, note=LONG, foot=LONG
     ),
+    "thin": Sheet("a", ((Words("word " * 40),),), ((Words("word " * 60),),), picture=picture((1, 1200)), figures=FIGURES),
     "strips": Sheet("a", ((Words("word " * 40),),), ((Words("word " * 99),),), strips=STRIPS, note=LONG, simulated=True),
     "rows": Sheet(
         "", ((Words("a"),),), rows=tuple(Row(str(10**n), LONG, LONG) for n in range(3)), figures=FIGURES, note="n", simulated=True
