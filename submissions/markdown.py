@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from html import escape
 
 import nh3
@@ -71,7 +70,6 @@ class LaidOut:
     note: str = ""
 
 
-@lru_cache(maxsize=256)
 def laid_out(text: str, pictures: str = "") -> LaidOut:
     """HTML of a text of people; a text beyond a bound is shown as it was typed. Pictures that the text names as `pictures/NAME` are at the
     address `pictures` and their name; without that address they are left out."""

@@ -17,6 +17,7 @@ import json
 import zoneinfo
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from django import template
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 
 register = template.Library()
 IN_SCRIPT = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}  # what could end a script or a line of it
+kept_laid_out = lru_cache(maxsize=64)(laid_out)  # of stored texts: the HTML of one has up to megabytes, and a preview is read once
 
 register.filter("number", figures.number)
 register.filter("percent", figures.share)
@@ -233,13 +235,13 @@ def extent(ends: Sequence[float], digits: int = 2) -> str:
 def markdown(text: str | None, challenge: Challenge | None = None) -> SafeString:
     """Sanitised HTML of Markdown written by people, or the text as it was typed where it is too long or too deep; with the pictures of the
     challenge whose organizers wrote it."""
-    return mark_safe(laid_out(text, challenge.pictures_url if challenge else "").html if text else "")  # noqa: S308 - cleaned by `submissions.markdown`
+    return mark_safe(kept_laid_out(text, challenge.pictures_url if challenge else "").html if text else "")  # noqa: S308 - cleaned by `submissions.markdown`
 
 
 @register.filter
 def markdown_note(text: str | None) -> str:
     """For the author of Markdown: why it is shown as it was typed; nothing where it is not."""
-    note = laid_out(text).note if text else ""
+    note = kept_laid_out(text).note if text else ""
     return format_html('<p class="alert warning">{}</p>', note) if note else ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from leaderboard.templatetags.plumbline import kept_laid_out
 from submissions.models.challenge import MAX_PAGES
 from tests.support.leaderboard.console.acts import confirm
 
@@ -43,3 +44,7 @@ def test_the_preview_is_what_the_page_will_show(desk, challenge, at):
     page = desk.get(f"/challenges/{challenge.slug}/pages/faq/").content.decode()
     assert shown in page and f'src="/challenges/{challenge.slug}/pictures/roof.png"' in shown and "<script" not in shown
     assert '<p class="alert warning">' in desk.post(at("markdown/"), {"text": "> " * 60 + "deep"}).content.decode()
+    kept = kept_laid_out.cache_info().currsize
+    for n in range(3):
+        desk.post(at("markdown/"), {"text": f"Draft {n} of a text"})
+    assert kept_laid_out.cache_info().currsize == kept, "drafts take no memory of the web process"
