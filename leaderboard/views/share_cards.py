@@ -232,8 +232,7 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
         return sent(replace(sheet, beneath=((Words(study.question),),)))
     said = study_words.sentences(summary, lines_of(summary, metric_titles(place.phase), study.noun), study.noun)
     bars, note = [], ""
-    # Entries of parts that never met are in no common order: the first are those of the part with most answers.
-    ranked = [line for line in summary.ranked if line.part in (None, 1)]
+    ranked = [line for line in summary.ranked if line.in_main_part]
     if len(ranked) > 1:
         values = [line.value for line in ranked]
         for line, own, n in zip(ranked, values, rank([value for value, *_ in values], True), strict=True):
