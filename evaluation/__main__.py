@@ -19,6 +19,7 @@ from evaluation.images import inpaint_command as inpainting
 from evaluation.metrics.description import described
 from evaluation.metrics.mesh.locase import tables_command as locase
 from evaluation.metrics.registry import REGISTRY, UnknownMetric, get
+from evaluation.metrics.specification_lines import lines
 from evaluation.networks import fetch_command as fetching
 from evaluation.networks import weights
 from evaluation.properties import options as properties
@@ -61,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     metrics = commands.add_parser("metrics", help="list the metrics there are", allow_abbrev=False)
     metrics.add_argument("key", nargs="?", default="", metavar="KEY", help="say all of this metric")
     metrics.add_argument("--json", action="store_true", help="print the list as JSON")
+    metrics.add_argument("--lines", action="store_true", help="with KEY: print the lines that tests of its definition need")
     score = commands.add_parser("score", help="score predictions against a reference", allow_abbrev=False)
     score.add_argument(
         "--metric",
@@ -95,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
 def _metrics(options: argparse.Namespace) -> int:
     if options.key:
         try:
-            print(described(get(options.key)), end="")
+            print((lines if options.lines else described)(get(options.key)), end="")
         except UnknownMetric as error:
             print(error, file=sys.stderr)
             return 2

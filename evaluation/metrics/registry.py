@@ -13,11 +13,13 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from types import MappingProxyType
+from pathlib import Path
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from evaluation.metrics.spec import PRECISION, MetricSpec, Micro, Param, ParamError
 from evaluation.networks import weights
+from submissions.kinds import FAMILIES
 
 __all__ = [
     "REGISTRY",
@@ -49,35 +51,6 @@ class OtherDefinition(ValueError):
     """Values of a column are of another definition than this code computes, in one sentence."""
 
 
-# In the order of pages and of the API; each module holds the specs of its metrics in SPECS.
-MODULES = (
-    "wireframe.corners",
-    "wireframe.edges",
-    "wireframe.wed",
-    "wireframe.ecd",
-    "wireframe.spectral",
-    "wireframe.jaccard",
-    "wireframe.hss",
-    "wireframe.sap",
-    "wireframe.learned.metric",
-    "mesh.distances",
-    "mesh.volume",
-    "mesh.saucd",
-    "mesh.looks",
-    "mesh.locase.metric",
-    "render.psnr",
-    "render.ssim",
-    "render.lpips",
-    "render.clip_sim",
-    "render.clip_sim_text",
-    "render.fid",
-    "render.osim",
-    "render.puzzlesim.metric",
-    "render.pieces.distance",
-    "render.osim_rois",
-    "render.lite0_distance",
-    "render.pieces.metric",
-)
 # What their functions load on first use, the networks' torch aside: a worker that forks its jobs loads it before.
 LIBRARIES = (
     "scipy.fft",
@@ -94,9 +67,26 @@ LIBRARIES = (
     "safetensors.numpy",
 )
 
-REGISTRY: Mapping[str, MetricSpec] = MappingProxyType(
-    {spec.key: spec for name in MODULES for spec in importlib.import_module(f"evaluation.metrics.{name}").SPECS}
-)
+
+def _modules() -> tuple[str, ...]:
+    """Modules of metrics, which hold their specs in SPECS, in the order of pages and of the API: by kind, then by their PLACE.
+
+    They are found by their text, since importing all modules of this folder would load torch."""
+    folder = Path(__file__).parent
+    paths = [path for path in sorted(folder.glob("*/**/*.py")) if "\nSPECS = (" in path.read_text(encoding="utf-8")]
+    names = [".".join(path.relative_to(folder).with_suffix("").parts) for path in paths]
+    places = {name: getattr(_module(name), "PLACE", LAST) for name in names}
+    kinds = list(FAMILIES)
+    return tuple(sorted(names, key=lambda name: (kinds.index(name.partition(".")[0]), places[name])))
+
+
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(f"evaluation.metrics.{name}")
+
+
+LAST = 1000  # the place of metrics that say none
+MODULES = _modules()
+REGISTRY: Mapping[str, MetricSpec] = MappingProxyType({spec.key: spec for name in MODULES for spec in _module(name).SPECS})
 
 
 _programs: dict[str, MetricSpec] = {}  # what this process was given, by key

@@ -90,6 +90,14 @@ PRECISION = Param(
 WIDER = {FLOAT32: 1.0, "tf32": 10.0, "float16": 10.0, "bfloat16": 50.0}  # times the tolerance of float32
 
 
+class Symmetry(StrEnum):
+    """Difference that it makes if prediction and reference change places."""
+
+    NONE = "none"  # no symmetry is promised
+    ROUNDING = "rounding"  # equal but for the last digits
+    EXACT = "exact"
+
+
 @dataclass(frozen=True)
 class Micro:
     """A figure over the summed parts of all items: factor * sum(numerator) / sum(denominators).
@@ -219,6 +227,7 @@ class MetricSpec:
     micro: Micro | None = None
     effort: Effort | None = None
     of_points: bool = False  # it looks at samples alone, so that a reference may be points without faces, outside of leaderboards
+    symmetry: Symmetry = Symmetry.NONE
     learnt: bool = False  # learnt from the references, so that it ranks only after an acceptance test, though it has no network
     warning: str = ""  # what nobody may overlook who uses it, in a sentence or two, for its pages
     formula: str = ""  # the equation in a line or two of plain Unicode, for the metric's page

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.models import Snapshot, read_board
+from leaderboard.models.snapshot import Seen, Snapshot
 from leaderboard.records.board import Board, BoardEntry, MetricColumn
 from leaderboard.service.page_cache import kept
 from leaderboard.stats import ranking_variants
@@ -49,13 +49,13 @@ class Agreement:
 
 def of_snapshot(snapshot: Snapshot) -> Agreement:
     """The agreement on a ranking, less its redacted entries."""
-    return _cached(snapshot.pk, snapshot.digest, snapshot.hidden_ids)
+    return _cached(snapshot.seen)
 
 
 @kept(size=_CACHED_BOARDS)
-def _cached(pk: int, digest: str, hidden_ids: frozenset[int]) -> Agreement:
+def _cached(seen: Seen) -> Agreement:
     # A ranking never changes, so neither does the answer.
-    return of(read_board(pk, digest).redacted(hidden_ids))
+    return of(seen.board)
 
 
 def of(board: Board) -> Agreement:

@@ -19,16 +19,19 @@ from leaderboard.records.front import Place
 from leaderboard.stats.meaning import At, Difference
 from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.two_way_intervals import Figure
+from submissions.entry_fields import PUBLIC_FIELDS, EntryField
 
 PER_PAGE = 100
 MIN_SHOWN, MAX_SHOWN = 3, 4  # metrics in sight where nobody chose others: those that rank, filled up with others in their order
 OVERALL = "rank"
+STATED = "stated_"  # begins the key of a column of what teams state, beside the slugs of metrics
 TEXT_SORTS = ("name", "team", "date")
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The viewer's choice: one sort, its direction, filters, a page, and the slugs of the metrics in sight (None: the usual ones)."""
+    """The viewer's choice: one sort, its direction, filters, a page, and the columns in sight (None: the usual ones), which are slugs of
+    metrics and keys of `BoardRows.stated`."""
 
     sort: str = OVERALL
     worst_first: bool = False
@@ -50,6 +53,12 @@ class BoardRows:
         self.choice = choice if known else replace(choice, sort=OVERALL)
         self.people = self.by_slug.get(PEOPLE)
         self.metrics = [metric for metric in board.metrics if metric.slug != PEOPLE]
+        # What teams state of their entries, as columns that can be chosen.
+        self.stated = {
+            f"{STATED}{name}": field
+            for name, field in PUBLIC_FIELDS.items()
+            if field.scale and any(getattr(entry, name) for entry in board.entries)
+        }
 
     @cached_property
     def visible_metrics(self) -> list[MetricColumn]:
@@ -62,6 +71,16 @@ class BoardRows:
         seen = [*ranking, *others][: max(MIN_SHOWN, min(len(ranking), MAX_SHOWN))]
         sorted_by = [metric for metric in others if metric is self.standing and metric not in seen]
         return [*seen[: MAX_SHOWN - len(sorted_by)], *sorted_by]
+
+    @cached_property
+    def stated_in_sight(self) -> dict[str, EntryField]:
+        """The columns of what teams state that are in sight: those that were chosen."""
+        return {key: field for key, field in self.stated.items() if key in (self.choice.columns or ())}
+
+    def stated_titles(self) -> dict[str, str]:
+        """Titles of all columns of what teams state, by their keys."""
+        item = self.board.inner or self.board.resampled
+        return {key: field.scale.format(item=item) for key, field in self.stated.items()}
 
     @property
     def narrow(self) -> str:
@@ -206,7 +225,7 @@ class BoardRows:
         return {line.slug: line.difference for line in found if line.difference is not None and line.difference.tells}
 
     def table(self, caption: Caption) -> Table:
-        """All rows of the choice as a table to write down."""
+        """All rows of the choice as a table to write down, with all metrics and the columns of `stated_in_sight`."""
         board, overall, found = self.board, self.board.overall, self.board.people
         people = {}
         for line in found.metrics if found is not None else ():
@@ -228,8 +247,11 @@ class BoardRows:
             entry, cells = board.entries[index], tuple([cells[index] for cells in lists])
             flags = [word for word in ("baseline", "verified", "late") if getattr(entry, word)]
             rank, low, high = overall.rank[index], overall.rank_low[index], overall.rank_high[index]
-            rows.append(Row(rank, entry.name, entry.team, cells, low, high, (*flags, *filter(None, [entry.state]))))
-        return Table(caption, columns, tuple(rows), board.resampled)
+            stated = tuple(getattr(entry, field.public) for field in self.stated_in_sight.values())
+            rows.append(Row(rank, entry.name, entry.team, cells, low, high, (*flags, *filter(None, [entry.state])), stated))
+        titles = self.stated_titles()
+        fields = tuple((field, titles[key]) for key, field in self.stated_in_sight.items())
+        return Table(caption, columns, tuple(rows), board.resampled, fields)
 
 
 def bracket_classes(groups: Sequence[int | None], loose: Sequence[bool]) -> list[str]:

@@ -6,6 +6,7 @@ import hashlib
 import zlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
 from typing import Self
@@ -21,6 +22,22 @@ from submissions import database_clock
 from submissions.choices import TextChoices
 from submissions.models import Phase
 from submissions.visibility import hidden_ids
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A ranking as a viewer may see it: which one, the entries that are not to be shown any more, and whether what people say is left out.
+    Equal ones show the same, so whatever is computed from one is kept under it."""
+
+    pk: int
+    digest: str
+    hidden_ids: frozenset[int] = frozenset()
+    hides_people: bool = False
+
+    @property
+    def board(self) -> Board:
+        """The ranking, less what is not to be shown any more, which mostly is nothing; treat it as read-only."""
+        return _redacted(self) if self.hidden_ids or self.hides_people else read_board(self.pk, self.digest)
 
 
 class Snapshot(models.Model):
@@ -69,9 +86,14 @@ class Snapshot(models.Model):
         return self.digest[:8]
 
     @property
+    def seen(self) -> Seen:
+        """The ranking, less what is not to be shown any more, as a key."""
+        return Seen(self.pk, self.digest, self.hidden_ids, self.hides_people)
+
+    @property
     def board(self) -> Board:
         """The ranking, less what is not to be shown any more; treat it as read-only."""
-        return read_shown(self.pk, self.digest, self.hidden_ids, self.hides_people)
+        return self.seen.board
 
     @property
     def front(self) -> Front | None:
@@ -252,12 +274,6 @@ read_board = BoardCache(maxsize=32)
 
 
 @lru_cache(maxsize=32)
-def read_redacted(pk: int, digest: str, hidden_ids: frozenset[int], hides_people: bool) -> Board:
-    """The same, less these entries, and less what people say of it."""
-    board = read_board(pk, digest).redacted(hidden_ids)
-    return board.model_copy(update={"people": None}) if hides_people else board
-
-
-def read_shown(pk: int, digest: str, hidden_ids: frozenset[int], hides_people: bool) -> Board:
-    """A ranking less what is not to be shown any more, which mostly is nothing."""
-    return read_redacted(pk, digest, hidden_ids, hides_people) if hidden_ids or hides_people else read_board(pk, digest)
+def _redacted(seen: Seen) -> Board:
+    board = read_board(seen.pk, seen.digest).redacted(seen.hidden_ids)
+    return board.model_copy(update={"people": None}) if seen.hides_people else board

@@ -32,6 +32,7 @@ from evaluation.metrics.spec import Source
 from evaluation.models import MetricProgram
 from leaderboard.charts import plotly, svg
 from leaderboard.exports import wheel
+from leaderboard.records.board import BoardEntry
 from leaderboard.records.cell import Cell
 from leaderboard.records.chart import Chart
 from leaderboard.records.people import Basis
@@ -39,7 +40,7 @@ from leaderboard.stats import minimums
 from leaderboard.stats.two_way_intervals import Ends, Figure
 from leaderboard.wording import agreement as agreement_words
 from leaderboard.wording import board as board_words
-from leaderboard.wording import certainty, entry_summary, figures, history, items, nouns, people, ranks, reasons
+from leaderboard.wording import certainty, entry_summary, figures, history, items, nouns, people, ranks, reasons, stated
 from leaderboard.wording.comparison import untested
 from leaderboard.wording.digits import rounded
 from leaderboard.wording.figures import NOTHING
@@ -391,29 +392,17 @@ def duration(seconds: float | None) -> str:
 
 
 @register.simple_tag
-def stated(field: EntryField, value: Any, noun: str) -> str:
+def stated_of(entry: BoardEntry, field: EntryField) -> str:
+    """Value of a field that a board's entry states, without its unit."""
+    return stated.value(field, getattr(entry, field.public))
+
+
+@register.simple_tag(name="stated")
+def stated_value(field: EntryField, value: Any, noun: str) -> str:
     """Value of a field that a team states of its entry; `noun` is what the challenge calls an item."""
-    match field.kind:
-        case FieldKind.LINK:
-            return format_html('<a href="{}" rel="nofollow noopener ugc">{}</a>', value, Truncator(value).chars(60))
-        case FieldKind.COUNT:
-            text = amount(value)
-        case FieldKind.AMOUNT:
-            text = f"{value:g}"
-        case _:
-            text = value
-    return f"{text} {field.unit.format(item=noun)}".rstrip()
-
-
-@register.filter
-def amount(n: float | None) -> str:
-    """A large number in three digits: `38 M`, `1.2 billion`."""
-    if n is None:
-        return NOTHING
-    for size, unit in ((1e12, " trillion"), (1e9, " billion"), (1e6, " M"), (1e3, " k")):
-        if n >= 0.9995 * size:
-            return f"{n / size:.3g}{unit}"
-    return f"{n:.0f}"
+    if field.kind is FieldKind.LINK:
+        return format_html('<a href="{}" rel="nofollow noopener ugc">{}</a>', value, Truncator(value).chars(60))
+    return f"{stated.value(field, value)} {field.unit.format(item=noun)}".rstrip()
 
 
 @register.filter

@@ -22,7 +22,7 @@ from evaluation.models.batch import sentences
 from evaluation.networks import weights
 from leaderboard.boards import first_place, metric_evidence
 from leaderboard.boards.people import of_board, with_people
-from leaderboard.boards.rows import BoardRows, Choice, place_of
+from leaderboard.boards.rows import STATED, BoardRows, Choice, place_of
 from leaderboard.boards.slope import slope, split_of
 from leaderboard.evidence.shown import leading
 from leaderboard.exports.citation import Citation
@@ -30,7 +30,7 @@ from leaderboard.exports.tables.file_formats import FILE_FORMATS
 from leaderboard.exports.tables.table import Caption
 from leaderboard.lookup import audience_of, not_shown_yet, page_number, page_numbers, search_text, shown_board, snapshot_of
 from leaderboard.models import Snapshot
-from leaderboard.models.snapshot import read_board, read_shown
+from leaderboard.models.snapshot import Seen, read_board
 from leaderboard.records.board import PEOPLE, MetricColumn
 from leaderboard.records.study import HIDDEN_NAME
 from leaderboard.service.page_cache import kept
@@ -176,9 +176,10 @@ def snapshot_export(request: HttpRequest, challenge: str, phase: str, digest: st
     """A snapshot's table as a file, in the order and with the filters of the address."""
     place = shown_board(request.user, challenge, phase)
     ranking = snapshot_of(place.phase, place.viewer, digest)
-    seen = (ranking.pk, ranking.digest, ranking.hidden_ids, ranking.hides_people)
-    choice = replace(choice_of(request, place.phase), page=1, columns=None)  # a file has all of both
-    content = written(*seen, choice, place.viewer.team_id if choice.mine else None, caption(place, ranking), kind)
+    # A file has all pages and all metrics; of what teams state it has what the address names.
+    stated = tuple(key for key in request.GET.getlist("column")[:MAX_COLUMNS] if key.startswith(STATED))
+    choice = replace(choice_of(request, place.phase), page=1, columns=stated)
+    content = written(ranking.seen, choice, place.viewer.team_id if choice.mine else None, caption(place, ranking), kind)
     response = HttpResponse(content, content_type=f"{FILE_FORMATS[kind].content_type}; charset=utf-8")
     name = f"{place.challenge.slug}-{place.phase.slug}-{ranking.short}.{kind}"
     return attachment(response, name)
@@ -227,9 +228,8 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
     pictured = (
         f"{snapshot.batch_id}.{thumbnails.VERSION}" if not board.imported and place.viewer.may("phase.see_reference", place.phase) else ""
     )
-    seen = (snapshot.pk, snapshot.digest, snapshot.hidden_ids, snapshot.hides_people)
     lines, popovers = rendered(
-        *seen, rows.choice, rows.theirs, place.challenge.slug, place.phase.slug, place.phase.time_zone, get_language(), pictured
+        snapshot.seen, rows.choice, rows.theirs, place.challenge.slug, place.phase.slug, place.phase.time_zone, get_language(), pictured
     )
     split = split_of(board, rows.people)
     peoples_place = people.found.firm.rank if people and people.found.firm else None
@@ -287,10 +287,12 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "every_column": urlencode(
             [
                 *((name, request.GET[name]) for name in ("sort", "view") if name in request.GET),
-                *(("column", metric.slug) for metric in rows.metrics),
+                *(("column", slug) for slug in (*(metric.slug for metric in rows.metrics), *rows.stated_in_sight)),
             ]
         ),
-        "n_columns": len(rows.visible_metrics) + sum(map(bool, (rows.people, board.overall.rule in board_words.VALUE_TITLES, rows.folded))),
+        "n_columns": len(rows.visible_metrics)
+        + len(rows.stated_in_sight)
+        + sum(map(bool, (rows.people, board.overall.rule in board_words.VALUE_TITLES, rows.folded))),
         "people_head": Head.of(request, rows, PEOPLE, True),
         "rank_head": Head.of(request, rows, "rank"),
         "name_head": Head.of(request, rows, "name"),
@@ -303,26 +305,19 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
 
 @kept(size=8)
 def written(
-    pk: int,
-    digest: str,
-    hidden_ids: frozenset[int],
-    hides_people: bool,
+    seen: Seen,
     choice: Choice,
     team: int | None,
     caption: Caption,
     kind: str,
 ) -> bytes:
     """A file of the board: it never changes, and of thousands of entries it takes a fifth of a second to write."""
-    whole = read_shown(pk, digest, hidden_ids, hides_people)
-    return FILE_FORMATS[kind].write(BoardRows(with_people(whole), choice, team).table(caption)).encode()
+    return FILE_FORMATS[kind].write(BoardRows(with_people(seen.board), choice, team).table(caption)).encode()
 
 
 @kept(size=128)
 def rendered(
-    pk: int,
-    digest: str,
-    hidden_ids: frozenset[int],
-    hides_people: bool,
+    seen: Seen,
     choice: Choice,
     team: int | None,
     challenge: str,
@@ -333,7 +328,7 @@ def rendered(
 ) -> tuple[SafeString, SafeString]:
     """The rows of a page of the board and the notes on single values, as HTML: most of the work of the page, and the same for all who may
     see the same of this snapshot and chose the same. `pictured` names the pictures of its entries, for who may see them."""
-    whole = read_shown(pk, digest, hidden_ids, hides_people)
+    whole = seen.board
     rows, people = BoardRows(with_people(whole), choice, team), whole.people
     context = {
         "rows": rows,

@@ -37,9 +37,7 @@ def charts(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         viewer, phase = place.viewer, place.phase
         key = (
             "charts",
-            snapshot.pk,
-            snapshot.digest,
-            snapshot.hidden_ids,
+            snapshot.seen,
             metric.slug,
             # The chart over time is of entries beside the ranking too: it holds until the phase changes, or its freeze begins.
             phase.board_revision,

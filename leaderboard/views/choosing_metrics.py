@@ -156,7 +156,7 @@ def choosing(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         agreement = ranking_variants.of_snapshot(snapshot)
         by, view = request.GET.get("by", "tau"), "public" if request.GET.get("view") == "public" else ""
         by = by if by in COEFFICIENTS else "tau"
-        key = ("choosing", place.challenge.slug, place.phase.slug, snapshot.pk, snapshot.digest, snapshot.hidden_ids, by, view)
+        key = ("choosing", place.challenge.slug, place.phase.slug, snapshot.seen, by, view)
         part, has_figure = PARTS.of(key, lambda: _part(place, snapshot, agreement, by, view)) if agreement.n else ("", False)
         context |= {"found": agreement, "part": part, "has_figure": has_figure}
     return render(request, "leaderboard/agreement.html", context)

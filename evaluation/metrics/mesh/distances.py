@@ -269,6 +269,7 @@ def _quarters(triangles: np.ndarray) -> np.ndarray:
     return np.concatenate([np.stack(part, axis=1) for part in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))])
 
 
+PLACE = 10  # in lists of metrics of its kind
 SPECS = (
     parameters.length(
         key="chamfer_l1",

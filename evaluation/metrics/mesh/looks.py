@@ -81,6 +81,7 @@ def looks(pair: MeshPair, surface: tuple[np.ndarray, np.ndarray], up: str, weigh
     return tuple(found)
 
 
+PLACE = 40  # in lists of metrics of its kind
 SPECS = (
     MetricSpec(
         key="mesh_looks",

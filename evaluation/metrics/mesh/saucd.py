@@ -225,6 +225,7 @@ def _spec(
     )
 
 
+PLACE = 30  # in lists of metrics of its kind
 SPECS = (
     _spec(
         "saucd",

@@ -66,6 +66,7 @@ def ahead(pairs: Sequence[RenderPair], weights: str) -> None:
     for_all(usable, ("clip", weights), lambda some: embeddings([one.pred for one in some], weights))
 
 
+PLACE = 50  # in lists of metrics of its kind
 SPECS = (
     MetricSpec(
         key="clip_sim_text",

@@ -57,6 +57,7 @@ def lite0_distance(pair: RenderPair, weights: str) -> MetricResult:
     return MetricResult(float(np.mean(apart)), parts={f"stride_{stride}": value for stride, value in zip(STRIDES, apart, strict=True)})
 
 
+PLACE = 110  # in lists of metrics of its kind
 SPECS = (
     MetricSpec(
         key="lite0_distance",

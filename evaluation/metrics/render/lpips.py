@@ -170,6 +170,7 @@ def _published(key: str, backbone: str) -> tuple[MetricSpec, ...]:
     return spec, in_mask, variants.boxed(spec, partial(lpips_bbox, network=key), " Sides under 64 px are brought to 64 px.")
 
 
+PLACE = 30  # in lists of metrics of its kind
 SPECS = (
     *_published("lpips_alex", "AlexNet"),
     *_published("lpips_vgg", "VGG-16"),

@@ -375,4 +375,5 @@ OSIM = MetricSpec(
     level="group",
 )
 
+PLACE = 70  # in lists of metrics of its kind
 SPECS = (OSIM,)

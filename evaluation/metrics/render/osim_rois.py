@@ -101,6 +101,7 @@ def inside(box: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     return np.outer((y1 <= down) & (down <= y2), (x1 <= across) & (across <= x2)).ravel()
 
 
+PLACE = 100  # in lists of metrics of its kind
 SPECS = (
     replace(
         OSIM,

@@ -74,4 +74,5 @@ _PSNR = MetricSpec(
     formula="−10 log₁₀ MSE, over all pixels and channels of images in [0, 1]",
 )
 
+PLACE = 10  # in lists of metrics of its kind
 SPECS = (_PSNR, masked(_PSNR, psnr_mask, "over the pixels within the mask"), variants.boxed(_PSNR, psnr_bbox))

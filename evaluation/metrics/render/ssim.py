@@ -100,6 +100,7 @@ _SSIM = MetricSpec(
     formula="(2μxμy + C₁)(2σxy + C₂) / ((μx² + μy² + C₁)(σx² + σy² + C₂)), C₁ = 0.01², C₂ = 0.03², σ = 1.5 px",
 )
 
+PLACE = 20  # in lists of metrics of its kind
 SPECS = (
     _SSIM,
     masked(_SSIM, ssim_mask, "over the places within the mask whose window fits into the image"),

@@ -13,7 +13,7 @@ from typing import Any
 from evaluation.metrics import papers
 from evaluation.metrics.papers import Origin
 from evaluation.metrics.result import MetricResult
-from evaluation.metrics.spec import Micro, Source
+from evaluation.metrics.spec import Micro, Source, Symmetry
 from evaluation.metrics.wireframe import parameters
 from evaluation.metrics.wireframe.matching import Matching, comes_first, match
 from evaluation.metrics.wireframe.pair import Pair
@@ -69,6 +69,7 @@ _PARAMS = (
 )
 _HITS = "TP = #{matched (p, g) : ‖p − g‖ ≤ τ}"
 
+PLACE = 10  # in lists of metrics of its kind
 SPECS = (
     parameters.share(
         key="corner_precision",
@@ -97,6 +98,7 @@ SPECS = (
         doc="Harmonic mean of corner precision and corner recall.",
         origin=Origin((papers.WIREFRAMES,), f"recommended by this paper, defined by the {parameters.HOHO.note}"),
         function=corner_f1,
+        symmetry=Symmetry.EXACT,
         micro=Micro("corner_f1_micro", "tp", ("n_pred", "n_gt"), factor=2.0),
         formula=f"2 TP / (|P| + |G|), {_HITS}",
     ),

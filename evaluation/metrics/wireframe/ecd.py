@@ -14,7 +14,7 @@ import scipy
 
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.seeds import generator
-from evaluation.metrics.spec import Param, Source
+from evaluation.metrics.spec import Param, Source, Symmetry
 from evaluation.metrics.wireframe import parameters
 from evaluation.metrics.wireframe.canon import Segments
 from evaluation.metrics.wireframe.matching import assign, comes_first
@@ -172,6 +172,7 @@ def _params(default: int, most: int = 1_000_000) -> tuple[Param, ...]:
     )
 
 
+PLACE = 40  # in lists of metrics of its kind
 SPECS = (
     parameters.distance(
         key="ecd_chamfer",
@@ -191,6 +192,7 @@ SPECS = (
         doc="Mean distance from points on the edges of one wireframe to the edges of the other, averaged over both directions.",
         origin=parameters.WIREFRAME,
         function=ecd_chamfer,
+        symmetry=Symmetry.ROUNDING,
         formula="½ (mean_{a∈A} min_{q∈Q} ‖a − q‖ + mean_{b∈B} min_{p∈P} ‖b − p‖), A, B samples of the edges P, Q",
         version=2,
     ),
@@ -203,6 +205,7 @@ SPECS = (
         "the chamfer distance, it requires the right amount of edge everywhere.",
         origin=parameters.WIREFRAME,
         function=ecd_emd,
+        symmetry=Symmetry.ROUNDING,
         formula="min_σ (1/n) Σ_k ‖a_k − b_σ(k)‖ over permutations σ",
     ),
     parameters.distance(
@@ -213,6 +216,7 @@ SPECS = (
         doc="Largest distance from a point on the edges of either wireframe, a sample or an end, to the edges of the other.",
         origin=parameters.WIREFRAME,
         function=wf_hausdorff,
+        symmetry=Symmetry.ROUNDING,
         formula="max(max_{a∈A} min_{q∈Q} ‖a − q‖, max_{b∈B} min_{p∈P} ‖b − p‖), A, B samples and ends of the edges P, Q",
         version=2,
     ),

@@ -17,7 +17,7 @@ import scipy
 from evaluation.metrics import papers
 from evaluation.metrics.papers import Origin
 from evaluation.metrics.result import MetricResult
-from evaluation.metrics.spec import Micro, Param, Source
+from evaluation.metrics.spec import Micro, Param, Source, Symmetry
 from evaluation.metrics.wireframe import parameters
 from evaluation.metrics.wireframe.matching import Matching, comes_first, match
 from evaluation.metrics.wireframe.pair import Pair
@@ -116,6 +116,7 @@ _PARAMS = (
 )
 _HITS = "TP = #{matched (p, g) : max(sup_{x∈p} d(x, g), sup_{y∈g} d(y, p)) ≤ τ_edge}"
 
+PLACE = 20  # in lists of metrics of its kind
 SPECS = (
     parameters.share(
         key="edge_precision",
@@ -148,6 +149,7 @@ SPECS = (
             (papers.BUILDING3D, papers.WIREFRAMES), "defined by the Building3D paper, recommended by the paper on human preferences"
         ),
         function=edge_f1,
+        symmetry=Symmetry.EXACT,
         micro=Micro("edge_f1_micro", "tp", ("n_pred", "n_gt"), factor=2.0),
         formula=f"2 TP / (|P| + |G|), {_HITS}",
         version=2,

@@ -116,6 +116,7 @@ _THRESHOLDS = (
 )
 _FORMULA = "2 F1 · IoU / (F1 + IoU), IoU = vol(A ∩ B) / vol(A ∪ B)"
 
+PLACE = 70  # in lists of metrics of its kind
 SPECS = (
     parameters.share(
         key="hss",

@@ -14,7 +14,7 @@ import numpy as np
 
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.seeds import generator
-from evaluation.metrics.spec import MetricSpec, Param, Source
+from evaluation.metrics.spec import MetricSpec, Param, Source, Symmetry
 from evaluation.metrics.wireframe import parameters
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.metrics.wireframe.tubes import EFFORT, Overlap, from_mesh, orthonormal, overlap, polyhedra, same, union_mesh, with_itself
@@ -270,6 +270,7 @@ def _neighbours(tubes: Tubes, wanted: np.ndarray) -> Neighbours:
     return Neighbours(*(np.concatenate(column) for column in zip(*found, strict=True)))
 
 
+PLACE = 60  # in lists of metrics of its kind
 SPECS = (
     MetricSpec(
         key="jaccard_distance",
@@ -314,6 +315,7 @@ SPECS = (
         ),
         origin=parameters.WIREFRAME,
         function=jaccard_distance,
+        symmetry=Symmetry.EXACT,
         version=3,
         effort=replace(EFFORT, only=("method", "exact")),
         formula="1 − vol(A ∩ B) / vol(A ∪ B), A = ∪_e tube(e, r)",

@@ -74,6 +74,7 @@ def average_precision(near: np.ndarray, nearest: np.ndarray, n_ref: int) -> floa
     return float(best[hit].sum() / n_ref)
 
 
+PLACE = 80  # in lists of metrics of its kind
 SPECS = (
     parameters.share(
         key="sap3d",

@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from evaluation.metrics.result import MetricResult, Status
-from evaluation.metrics.spec import Effort, MetricSpec, Param, Source
+from evaluation.metrics.spec import Effort, MetricSpec, Param, Source, Symmetry
 from evaluation.metrics.wireframe import parameters
 from evaluation.metrics.wireframe.canon import Graph
 from evaluation.metrics.wireframe.pair import Pair
@@ -125,11 +125,13 @@ def _spec(p: int, function: Callable[..., MetricResult], formula: str) -> Metric
         "how edges are connected and how long they are, not where they are. Large buildings weigh more in a mean over items.",
         origin=parameters.WIREFRAME,
         function=function,
+        symmetry=Symmetry.ROUNDING,
         effort=Effort(10.0, 3_000, power=3.0),  # both spectra, where all vertices hang together; parts that do not are solved alone
         formula=f"{formula}, λ, μ = eig(diag(A1) − A), A_ij = ‖v_i − v_j‖",
     )
 
 
+PLACE = 50  # in lists of metrics of its kind
 SPECS = (
     _spec(1, spectral_l1, "∫₀¹ |F_λ⁻¹(u) − F_μ⁻¹(u)| du"),
     _spec(2, spectral_l2, "(∫₀¹ |F_λ⁻¹(u) − F_μ⁻¹(u)|² du)^½"),

@@ -269,6 +269,7 @@ _OFFICIAL_INSERT, _OFFICIAL_DELETE, _OFFICIAL_REST = _costs(Source.CODE)
 _COST = "(T + c_del·n_del + c_ins·n_ins + c_e·(len_del + len_ins)) / L"
 _TURNING = "Cost of turning the prediction into the reference, relative to the reference's length"
 
+PLACE = 30  # in lists of metrics of its kind
 SPECS = (
     parameters.distance(
         key="wed_prereg",

@@ -19,7 +19,7 @@ def write(table: Table) -> str:
     Text a spreadsheet could take for a formula gets a leading apostrophe. The last column holds the snapshot's address, since CSV has
     no place for a caption.
     """
-    head = ["rank", "rank_low", "rank_high", "entry", "team", "flags"]
+    head = ["rank", "rank_low", "rank_high", "entry", "team", "flags", *(field.public for field, _ in table.stated)]
     for column in table.columns:
         head += [column.slug, f"{column.slug}_low", f"{column.slug}_high", f"{column.slug}_rank", f"{column.slug}_n"]
         head += [f"{column.slug}_people_{name}" for name, _ in _people_cells(column, table.noun)]
@@ -34,6 +34,7 @@ def write(table: Table) -> str:
     for row in table.rows:
         line: list[Any] = [row.rank, row.rank_low, row.rank_high]
         line += [plain_text(text) for text in (row.entry, row.team, " ".join(row.flags))]
+        line += [plain_text(stated) if isinstance(stated, str) else stated for stated in row.stated]
         for (value, low, high, rank, n), people in zip(row.cells, agreement, strict=True):
             line += (finite(value), finite(low), finite(high), rank, n)
             line += people

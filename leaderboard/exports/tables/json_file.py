@@ -37,6 +37,7 @@ def write(table: Table) -> str:
                 "entry": row.entry,
                 "team": row.team,
                 "flags": list(row.flags),
+                **{field.public: stated for (field, _), stated in zip(table.stated, row.stated, strict=True)},
                 "scores": {
                     slug: {"value": finite(value), "ci": _pair(low, high), "rank": rank, "n": n}
                     for slug, (value, low, high, rank, n) in zip(slugs, row.cells, strict=True)

@@ -40,9 +40,9 @@ def write(table: Table) -> str:
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{'. '.join(_latex(line) for line in table.caption.lines)}.}}",
-        rf"\begin{{tabular}}{{rl{'r' * len(table.columns)}}}",
+        rf"\begin{{tabular}}{{rl{'r' * (len(table.headings) - 2)}}}",
         r"\toprule",
-        " & ".join(["Rank", "Entry", *(_latex(column.heading) for column in table.columns)]) + r" \\",
+        " & ".join(map(_latex, table.headings)) + r" \\",
         r"\midrule",
     ]
     for row in table.rows:
@@ -53,7 +53,7 @@ def write(table: Table) -> str:
                 cells.append(rf"{text}$^{{{own.up}}}_{{{own.down.replace('−', '-')}}}$")
             else:
                 cells.append(f"{text} {_latex(own.half)}".rstrip())
-        lines.append(" & ".join([_latex(row.place), _latex(row.name), *cells]) + r" \\")
+        lines.append(" & ".join([*map(_latex, (row.place, row.name, *table.stated_texts(row))), *cells]) + r" \\")
     people_rows = table.people_rows()
     if people_rows:
         lines.append(r"\midrule")

@@ -17,14 +17,14 @@ def write(table: Table) -> str:
     address = re.sub(r"[\s<>]", "", one_line(address))  # it cannot end the angle brackets it is put in
     above = [f"**{_markdown(first)}**", f"{_markdown(second)}, <{address}>", *(_markdown(line) for line in more)]
     lines = ["  \n".join(above), ""]
-    lines.append(_markdown_line(["Rank", "Entry", *(_markdown(column.heading) for column in table.columns)]))
-    lines.append(_markdown_line(["---:", ":---", *["---:"] * len(table.columns)]))
+    lines.append(_markdown_line([_markdown(heading) for heading in table.headings]))
+    lines.append(_markdown_line(["---:", ":---", *["---:"] * (len(table.headings) - 2)]))
     for row in table.rows:
         cells = []
         for own, best in table.shown(row):
             text = _markdown(own.text)
             cells.append(f"{f'**{text}**' if best else text} {_markdown(own.spread)}".rstrip())
-        lines.append(_markdown_line([row.place, _markdown(row.name), *cells]))
+        lines.append(_markdown_line([row.place, *map(_markdown, (row.name, *table.stated_texts(row))), *cells]))
     for title, texts in table.people_rows():
         lines.append(_markdown_line(["", f"*{_markdown(title)}*", *(_markdown(cell) for cell in texts)]))
     return "\n".join(lines) + "\n"

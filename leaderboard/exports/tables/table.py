@@ -17,7 +17,9 @@ from leaderboard.records.cell import is_best
 from leaderboard.records.unit import NOUN
 from leaderboard.stats.states import State
 from leaderboard.stats.two_way_intervals import Figure
+from leaderboard.wording import stated
 from leaderboard.wording.digits import NONE, Bounds, Rounded, rounded
+from submissions.entry_fields import EntryField
 
 KEPT = 16_384  # texts whose escaped form a writer keeps: a board's values have few digits, so most come again and again
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
@@ -80,7 +82,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """One entry; `cells` line up with the table's columns. `flags` are words: "baseline", "verified"."""
+    """One entry; `cells` line up with the table's columns, `stated` with its columns of what teams state. `flags` are words: "baseline",
+    "verified"."""
 
     rank: int | None
     entry: str
@@ -89,6 +92,7 @@ class Row:
     rank_low: int | None = None
     rank_high: int | None = None
     flags: tuple[str, ...] = ()
+    stated: tuple[float | str | None, ...] = ()
 
     @property
     def place(self) -> str:
@@ -123,25 +127,38 @@ class Caption:
 
 @dataclass(frozen=True)
 class Table:
-    """A board to be written down, its rows in the order to be shown; its intervals are over what is called `noun`."""
+    """A board to be written down, its rows in the order to be shown; its intervals are over what is called `noun`. `stated` has the
+    field and the title of each column of what teams state of their entries."""
 
     caption: Caption
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     noun: str = NOUN
+    stated: tuple[tuple[EntryField, str], ...] = ()
 
     def __post_init__(self) -> None:
         for row in self.rows:
+            if len(row.stated) != len(self.stated):
+                raise ValueError(f"row {row.entry!r} states {len(row.stated)} values for {len(self.stated)} columns")
             if len(row.cells) != len(self.columns):
                 raise ValueError(f"row {row.entry!r} has {len(row.cells)} cells for {len(self.columns)} columns")
+
+    @property
+    def headings(self) -> list[str]:
+        """Heads of all columns as they are read."""
+        return ["Rank", "Entry", *(title for _, title in self.stated), *(column.heading for column in self.columns)]
 
     def shown(self, row: Row) -> list[Shown]:
         """The cells of a row as they are read."""
         return [column.shown(cell) for column, cell in zip(self.columns, row.cells, strict=True)]
 
+    def stated_texts(self, row: Row) -> list[str]:
+        """Values that the team of a row's entry states, as they are read."""
+        return [stated.value(field, value) for (field, _), value in zip(self.stated, row.stated, strict=True)]
+
     def people_rows(self) -> list[tuple[str, list[str]]]:
-        """Lines below the table that say how far each column agrees with people: a title, and a text for each column; none where nobody
-        judged."""
+        """Lines below the table that say how far each column agrees with people: a title, and a text for each column, empty below what
+        teams state; none where nobody judged."""
         found = []
         titles = {"decided": "Agrees with people", "pairs": "Agrees with people, by an earlier rule", "rho": "Spearman's ρ with people"}
         for name, title in titles.items():
@@ -165,7 +182,7 @@ class Table:
                     if name == "rho" and figure.n:  # of entries, which no caption counts
                         more.append(f"{figure.n:,} {'entry' if figure.n == 1 else 'entries'}")
                     texts.append(f"{figure.value:.2f} ({', '.join(more)})")
-                found.append((title, texts))
+                found.append((title, [*[""] * len(self.stated), *texts]))
         return found
 
 

@@ -72,6 +72,7 @@ def _reference(pair: MeshPair, found: stored.Weights) -> tuple[np.ndarray, ...]:
     return encoding(network(found), points, how), how.to_array()
 
 
+PLACE = 50  # in lists of metrics of its kind
 SPECS = (
     MetricSpec(
         key="locase",

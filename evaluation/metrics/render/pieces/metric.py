@@ -272,6 +272,7 @@ _PIECES = MetricSpec(
     acceptance_scorer=scorer,
 )
 
+PLACE = 120  # in lists of metrics of its kind
 SPECS = (
     _PIECES,
     replace(

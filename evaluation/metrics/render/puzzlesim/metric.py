@@ -192,6 +192,7 @@ _FORMULA = (
     "features of length 1, each map enlarged bilinearly"
 )
 
+PLACE = 80  # in lists of metrics of its kind
 SPECS = (
     MetricSpec(
         key="puzzlesim",

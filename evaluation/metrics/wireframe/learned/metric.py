@@ -84,6 +84,7 @@ def liking(found: stored.Weights, views: Sequence[np.ndarray]) -> np.ndarray:
         return _loaded[str(found.sha256)](seen).double().numpy()
 
 
+PLACE = 90  # in lists of metrics of its kind
 SPECS = (
     MetricSpec(
         key="wf_learned",

@@ -17,6 +17,7 @@ from evaluation.metrics.registry import REGISTRY, ParamError, UnknownMetric, fin
 from evaluation.metrics.spec import PRECISION, Earlier, Source
 from evaluation.networks import weights
 from evaluation.networks.weights import NOT_NETWORKS
+from submissions.kinds import FAMILIES
 from tests import ROOT
 
 LPIPS = ("lpips_alex", "lpips_vgg", "lpips_squeeze")
@@ -123,6 +124,13 @@ def test_every_function_takes_all_parameters_of_its_spec_and_has_no_default_of_i
     inspect.signature(spec.function).bind("a pair", **resolve_params(spec.key, {}))
     if all(parameter.kind is not parameter.VAR_KEYWORD for parameter in taken.values()):
         assert set(taken) - {"pair"} - set(bound) == {param.name for param in spec.params if param != PRECISION}
+
+
+def test_metrics_are_listed_by_kind_and_by_the_place_that_their_module_gives():
+    listed = [(name.partition(".")[0], importlib.import_module(f"evaluation.metrics.{name}").PLACE) for name in registry.MODULES]
+    kinds = list(dict.fromkeys(kind for kind, _ in listed))
+    assert kinds == list(FAMILIES)[: len(kinds)] and listed == sorted(listed, key=lambda one: (kinds.index(one[0]), one[1]))
+    assert len(set(listed)) == len(listed), "two metrics claim one place"
 
 
 @pytest.mark.parametrize("name", registry.MODULES)

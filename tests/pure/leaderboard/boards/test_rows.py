@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from dataclasses import replace
 
 import pytest
@@ -10,7 +13,7 @@ from hypothesis import strategies as st
 
 from leaderboard.boards.people import with_people
 from leaderboard.boards.rows import BoardRows, Choice, meaning
-from leaderboard.exports.tables import csv_file
+from leaderboard.exports.tables import csv_file, json_file, latex, markdown
 from leaderboard.exports.tables.table import Caption
 from leaderboard.records.board import Board, ColumnAgreement
 from leaderboard.stats.agreement import Agreement
@@ -193,6 +196,21 @@ def test_the_exported_table_says_of_how_many_answers_a_figure_is_and_why_it_has_
     found = dict(zip(head.split(","), first.split(","), strict=True))
     assert [found[f"a_people_{name}"] for name in ("decided_n", "decided_why", "rho_n", "rho_why")] == ["40", few, "2", entries]
     assert [figure.state for figure in table.columns[0].people.figures.values()] == [State.TOO_FEW, State.NO_INTERVAL]
+
+
+def test_what_teams_state_is_a_column_where_it_is_chosen_on_the_page_and_in_files():
+    board = board_of([0.9, 0.8], parameters=[38_000_000, None], run_seconds=[None, None])
+    assert list(BoardRows(board, Choice()).stated_titles().values()) == ["Parameters"], "nobody states a run time"
+    chosen = BoardRows(board, Choice(columns=("stated_parameters",)))
+    assert list(chosen.stated_in_sight) == ["stated_parameters"] and len(chosen.lines) == 2
+    caption = Caption("C", "P", "s", "2026", "https://x.example")
+    table = chosen.table(caption)
+    assert table.headings[:3] == ["Rank", "Entry", "Parameters"] and table.stated_texts(table.rows[0]) == ["38 M"]
+    first, second = csv.DictReader(io.StringIO(csv_file.write(table).removeprefix("\ufeff")))
+    assert (first["parameters"], second["parameters"]) == ("38000000", "")
+    assert [row["parameters"] for row in json.loads(json_file.write(table))["rows"]] == [38_000_000, None]
+    assert "| 38 M |" in markdown.write(table) and " & 38 M & " in latex.write(table)
+    assert BoardRows(board, Choice()).table(caption).stated == ()
 
 
 class TestPeople:

@@ -12,6 +12,8 @@ from django.utils import timezone
 from leaderboard.boards import ranking_variants, snapshots
 from leaderboard.boards.rows import Choice
 from leaderboard.charts import boards
+from leaderboard.models import snapshot
+from leaderboard.models.snapshot import Seen
 from leaderboard.service.page_cache import PARTS, PageCache
 from leaderboard.views import api_docs
 from leaderboard.views import board as views_board
@@ -39,9 +41,9 @@ def test_many_who_ask_at_once_wait_for_one_computation():
 @pytest.mark.parametrize(
     ("module", "computation", "page"),
     [
-        (ranking_variants, "of", lambda: ranking_variants._cached(0, "", frozenset())),
+        (ranking_variants, "of", lambda: ranking_variants._cached(Seen(0, ""))),
         (api_docs, "operations", lambda: api_docs.reference("https://boards.example.org")),
-        (views_board, "read_shown", lambda: views_board.rendered(0, "", frozenset(), False, Choice(), None, "c", "p", "UTC", "en", "")),
+        (views_board, "with_people", lambda: views_board.rendered(Seen(0, ""), Choice(), None, "c", "p", "UTC", "en", "")),
     ],
 )
 def test_readers_of_a_page_that_nobody_has_asked_for_lately_wait_for_the_first(module, computation, page, monkeypatch):
@@ -55,7 +57,7 @@ def test_readers_of_a_page_that_nobody_has_asked_for_lately_wait_for_the_first(m
         return {} if computation == "operations" else board
 
     monkeypatch.setattr(module, computation, slow)
-    monkeypatch.setattr(ranking_variants, "read_board", lambda *_: board)
+    monkeypatch.setattr(snapshot, "read_board", lambda *_: board)
     threads = [Thread(target=lambda: (start.wait(), page())) for _ in range(4)]
     for thread in threads:
         thread.start()
