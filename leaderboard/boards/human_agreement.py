@@ -114,10 +114,8 @@ class Judged:
     @cached_property
     def counted(self) -> list[float | None]:
         """Values of the entries that may have a place with people on this board."""
-        few = self.few
-        return [
-            ends[0] if entry.counted and str(entry.id) not in few else None for ends, entry in zip(self.column, self.entries, strict=True)
-        ]
+        has_place = [entry.counted and str(entry.id) not in self.few for entry in self.entries]
+        return [value if counts else None for (value, _, _), counts in zip(self.column, has_place, strict=True)]
 
     @cached_property
     def first(self) -> int | None:
@@ -157,8 +155,8 @@ class Judged:
 
     @cached_property
     def places(self) -> list[tuple[int, int] | None]:
-        """Ranges of places among the entries that hold a rank here: a baseline before them all, or an entry that is not on this board, would
-        keep first place from every one of them."""
+        """Ranges of places among the entries that hold a rank here: a baseline before them all, or an entry that is not on this board,
+        would keep first place from every one of them."""
         ids = {entry.id for entry in self.entries if entry.counted}
         outside = {line.method for line in self.summary.ranked if self.summary.entries.get(line.method) not in ids}
         found = {line.method: line.rank for line in places_among(self.summary.scales, outside) if line.in_main_part}
