@@ -41,7 +41,7 @@ from leaderboard.wording import board as board_words
 from leaderboard.wording import comparison as comparison_words
 from leaderboard.wording import entry_summary as summary_words
 from leaderboard.wording import study as study_words
-from leaderboard.wording.nouns import answer, answers, counted, on_scale, plural
+from leaderboard.wording.nouns import answer, counted, on_scale, plural
 from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.ranks import ordinal, place, span
 from leaderboard.wording.statement import Statement, Tone
@@ -127,9 +127,7 @@ def board_sheet(front: Front, line: str, foot: str, simulated: bool) -> Sheet:
         sheet = contradiction_sheet(found, line, foot, simulated)
         return sheet if sheet.chart is not None else replace(sheet, rows=rows)
     said = contradiction.first(front.model_copy(update={"name": _name(front.name, front.id)}))
-    note = (
-        f"people: place with people, {answers(front.people.n, front.people.opinions)} in all" if front.people and front.has_places else ""
-    )
+    note = f"people: place with people, {basis_words(front.people)}" if front.people and front.has_places else ""
     note += ", simulated" if note and front.people_simulated and not simulated else ""
     return Sheet(line, (pieces(said),), rows=rows, note=note, foot=foot, simulated=simulated)
 
