@@ -311,3 +311,34 @@ def test_of_published_means_no_two_surfaces_say_different_things(published, clie
     for name, place in re.findall(r"\d+ (\S+) (\d+)(?:st|nd|rd|th)", listed.partition("Rank metrics people")[2]):
         said.note(f"{name}: place with people", "list of challenges", place)
     said.check()
+
+
+FIGURE = re.compile(r'(?s)<small class="range"([^>]*)>(.*?)</small>')
+CELL = re.compile(r'(?s)<td class="(?:num|people)[^"]*"\s+title="([^"]*)"[^>]*>(.*?)</td>')
+INTERVAL = r"\[[^\]]*, [^\]]*\]|\d–\d| to "
+REASONS = ("interval", "All ", "no value", "waiting", "shown, not ranked")
+
+
+def test_every_number_of_a_page_has_its_interval_or_a_reason(houses, client):
+    """On all pages of the challenge, with votes of enough raters, and of too few."""
+    phase = judged(houses, VOTES)
+    Study.import_votes(phase, None, comparisons(phase, raters=3, seed=4), **ABOUT | {"slug": "few", "title": "Too few"})
+    assert analyse_due() == 1
+    root, seen, cells, figures = reverse("challenge", args=[phase.challenge.slug]), set(), 0, 0
+    todo = [root, *(reverse("entry", args=[entry.pk]) for entry in phase.submissions.all()), *(f"/metrics/{key}/" for key in METRICS)]
+    while todo:
+        url = todo.pop()
+        seen.add(url)
+        answer = client.get(url)
+        if "text/html" not in answer.get("Content-Type", "") or answer.status_code != 200:
+            continue
+        page = text(answer)
+        todo += {link for link in re.findall(r'href="([^"?#]*)', page) if link.startswith(root) and link not in seen} - set(todo)
+        for title, cell in CELL.findall(page):
+            cells += 1
+            assert any(reason in title for reason in REASONS), (url, title, cell)
+        for attributes, words in FIGURE.findall(re.sub(r"(?s)<th.*?</th>", "", page)):
+            figures += 1
+            is_count = re.fullmatch(r"\s*(?:n |of )?\d[\d,]*\s*", words)
+            assert is_count or re.search(INTERVAL, words) or 'title="' in attributes, (url, attributes, words)
+    assert len(seen) > 20 and cells > 9 and figures > 20
