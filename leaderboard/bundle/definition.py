@@ -35,6 +35,7 @@ CHALLENGE_FIELDS = (
     "unit_noun",
     "tags",
     "licence",
+    "contact",
 )
 PHASE_FIELDS = (
     "title",
@@ -296,6 +297,7 @@ class ChallengeDef:
     merge_until: datetime | None = None
     tags: tuple[str, ...] = ()
     licence: str = ""
+    contact: str = ""
     organizers: tuple[str, ...] = ()
     announcements: tuple[NewsDef, ...] = ()
     pages: tuple[PageDef, ...] = ()

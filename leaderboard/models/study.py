@@ -13,7 +13,7 @@ from django.db import IntegrityError, models, transaction
 from django.db.models import Count, F, Q, Sum
 from django.utils import timezone
 
-from evaluation.models import AcceptanceTest, EvaluationBatch, Reference
+from evaluation.models import EvaluationBatch, Reference, acceptance_test
 from leaderboard.models.entry import StudyEntry
 from leaderboard.models.question import Opinion, StudyVote
 from leaderboard.models.rater import Rater
@@ -315,7 +315,7 @@ class Study(models.Model):
         return frozenset(entry.label for entry in self.entries.all() if entry.damage)
 
     def labels(self) -> dict[str, str]:
-        """Label of each of its entries, as `leaderboard.stats.labels` writes it; one of which nobody says anything is a team's."""
+        """Label of each entry of the study, as in `leaderboard.stats.labels`; an entry without a label counts as a team's."""
         rows = self.entries.order_by("label").select_related("submission")
         return {row.label: row.damage or ("baseline" if row.submission and row.submission.is_baseline else "team") for row in rows}
 
@@ -364,7 +364,7 @@ class Study(models.Model):
 
     @property
     def can_screen(self) -> bool:
-        """True if its raters can be held against each other: there are single opinion scores."""
+        """True if its raters can be compared with each other: there are single opinion scores."""
         return self.kind == self.Kind.OPINIONS and not self.from_results
 
     def screen(self, actor: User | None, screens: bool) -> None:
@@ -476,7 +476,7 @@ class Study(models.Model):
             return ""
         scored = f"{batch.pk}x{batch.evaluations.filter(state='done', submission__in=entries).count()}"
         # Columns that are ranked by some scenes only are compared with people there.
-        some = {slug: one.scenes for slug, one in sorted(AcceptanceTest.standings(batch).items()) if one.scenes is not None}
+        some = {slug: one.scenes for slug, one in sorted(acceptance_test.standings(batch).items()) if one.scenes is not None}
         return f"{scored}t{hash_secret(json.dumps(some))[:12]}" if some else scored
 
     def in_order(self, criteria: Iterable[str]) -> list[str]:

@@ -54,7 +54,7 @@ def test_metrics_that_were_not_compared_come_last_and_a_set_of_several_criteria_
 
 def test_a_claim_names_the_metrics_that_it_says_nothing_of():
     said = leading(RECORDS["geo-metric"]).claim
-    assert said[-1] == "DAME and MSDM have no value of some results and are not compared." and len(said) == 3
+    assert said[-1] == "DAME and MSDM have no values for some results and are not compared." and len(said) == 3
     assert leading(RECORDS["basics"]).claim == [] and len(leading(RECORDS["gsc"]).claim) == 2
 
 

@@ -56,7 +56,9 @@ def test_a_rater_who_lost_their_link_gets_another_and_goes_on_where_they_stopped
     names = people.organizer.get_full_name() or people.organizer.username
     for page in (f"/rate/join/{token}/", f"/rate/{study.key}/join/"):
         assert "They can send you a new link, and your answers stay." in Client().get(page).content.decode()
-    assert names in Client().get(f"/rate/{study.key}/join/").content.decode()
+        assert names in Client().get(page).content.decode()
+    type(study.phase.challenge).objects.update(contact="roofs@example.org")
+    assert '<a href="mailto:roofs@example.org"' in Client().get(f"/rate/{study.key}/join/").content.decode()
 
     rater, organizer, other = study.raters.get(), Client(), Client()
     organizer.force_login(people.organizer)
