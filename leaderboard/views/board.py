@@ -451,4 +451,5 @@ def citation(place: PhasePlace, snapshot: Snapshot) -> Citation:
     when = f"{made.day} {made:%B %Y, %H:%M} UTC"
     line = f"{source.challenge}, {source.phase}. Plumbline leaderboard, snapshot {snapshot.short}, {when}. {source.address}"
     title = f"{source.challenge}, {source.phase}: leaderboard snapshot {snapshot.short}"
-    return Citation(f"plumbline-{place.challenge.slug}-{snapshot.short}", title, line, made, source.address, snapshot.short)
+    names, key = place.challenge.organizer_names, f"plumbline-{place.challenge.slug}-{snapshot.short}"
+    return Citation(key, title, line, made, source.address, snapshot.short, names)
