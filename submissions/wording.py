@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from submissions.entry_states import EntryState, Reader, Reason, State, Why
 from submissions.format_time import in_words
+
+
+class Failed(Protocol):
+    """A row of work, as far as its failure goes."""
+
+    @property
+    def doing(self) -> str: ...
+
+    @property
+    def failed_why(self) -> Why | None: ...
+
 
 # The word for a state, and the tone in which a page shows it.
 LABELS: Mapping[State, tuple[str, str]] = {
@@ -170,6 +181,11 @@ def failure(why: Why, doing: str = "") -> str:
         case Reason.OTHER | Reason.OTHER_OWN:
             return why.note or "The service could not score it."
     return f"{begun} failed. {cause(why)}"
+
+
+def failed(row: Failed) -> str:
+    """Failure of a row of work, or of its last attempt; empty where none failed."""
+    return failure(row.failed_why, row.doing) if row.failed_why is not None else ""
 
 
 def count(n: int) -> str:

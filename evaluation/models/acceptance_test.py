@@ -243,7 +243,7 @@ def standing(column: Mapping[str, Any], row: AcceptanceTest | None, noun: str = 
             f"Shown, not ranked yet: it is being tried on the phase's own references ({row.percent if row else 0:.0f} %).",
             row.pk if row else None,
         )
-    return Standing("failed", f"Shown, not ranked: it could not be tried. {row.failure}", row.pk)
+    return Standing("failed", "Shown, not ranked: it could not be tried.", row.pk)
 
 
 def _may_rank(column: Mapping[str, Any]) -> bool:

@@ -25,7 +25,7 @@ from submissions.choices import TextChoices
 from submissions.entry_states import Why
 from submissions.errors import Refused
 from submissions.formats import box_alignment
-from submissions.leases import LeasedQuerySet
+from submissions.leases import Failable, LeasedQuerySet
 from submissions.models import AuditEntry, Phase, Status, Submission, User
 
 log = structlog.get_logger(__name__)
@@ -45,7 +45,7 @@ class EvaluationQuerySet(models.QuerySet):
             Evaluation.make(submission, batch, backlogs)
 
 
-class Evaluation(models.Model):
+class Evaluation(Failable):
     """One scoring of one submission under one batch (its reference and metric definitions)."""
 
     class State(TextChoices):
@@ -67,8 +67,6 @@ class Evaluation(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
-    failure = models.CharField(max_length=400, blank=True)  # a sentence for people
-    failure_detail = models.TextField(blank=True)  # the traceback, for operators only
     artifact_key = models.CharField(max_length=255, blank=True, editable=False)  # the entry's items, if its file was read again for this
     diagnosis = models.CharField(
         max_length=8, blank=True, editable=False
@@ -228,8 +226,10 @@ class Evaluation(models.Model):
             if locked.state != self.State.RUNNING:
                 return
             locked.state, locked.finished_at = self.State.FAILED, timezone.now()
-            locked.failure, locked.failure_detail = Part.failed(why), detail
-            locked.save(update_fields=["state", "finished_at", "failure", "failure_detail"])
+            failed = self.failed_by(why, detail)
+            for name, value in failed.items():
+                setattr(locked, name, value)
+            locked.save(update_fields=["state", "finished_at", *failed])
             locked.parts.filter(state=Part.State.WAITING).update(state=Part.State.DROPPED, lease_token=None, lease_until=None)
             if locked.batch.state == EvaluationBatch.State.CURRENT:
                 locked.submission.fail(why, detail)
@@ -467,8 +467,6 @@ class Part(Deferrable):
         why = replace(why, numbers={**why.numbers, "first": self.start + 1, "last": self.stop})
         with transaction.atomic():
             Evaluation.lock_phase(self.evaluation_id)
-            failed = self.under_lease().update(
-                state=self.State.FAILED, failure=self.failed(why), failure_detail=detail, lease_token=None, lease_until=None
-            )
+            failed = self.under_lease().update(state=self.State.FAILED, lease_token=None, lease_until=None, **self.failed_by(why, detail))
             if failed:
                 self.evaluation.fail(why, detail)

@@ -17,6 +17,7 @@ from evaluation.programs.files import MAX_UNPACKED
 from submissions.api.common import ACT_ERRORS, ERRORS, ORGANIZING, Id, Slug
 from submissions.errors import Refused
 from submissions.lookup import challenge_for
+from submissions.wording import failed
 
 router = Router(tags=["organizers"], auth=ORGANIZING)
 
@@ -49,7 +50,7 @@ def program_out(row: MetricProgram) -> ProgramOut:
         title=row.read.title,
         version=row.version,
         state=row.state,
-        failure=row.failure if row.state == MetricProgram.State.FAILED else "",
+        failure=failed(row) if row.state == MetricProgram.State.FAILED else "",
         sha256=row.contents,
         created_at=row.created_at,
         is_public=row.is_public,

@@ -216,7 +216,7 @@ class _Reader:
         labels = [
             (one, table.places([column for column, _ in one.where]))
             for one in self.manifest.labels
-            if all(column in table.heads for column, _ in one.where)
+            if one.where and all(column in table.heads for column, _ in one.where)
         ]
         used = {(session, place) for session, place in self._used(table, wide, rules.get("session"))}
         for line, row in zip(table.lines, table.rows, strict=True):

@@ -245,6 +245,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "claim": claim,
         "said": claim_words.statement(claim, people.noun, people.found.why) if claim and people else None,
         "split": contradiction.split(split) if split is not None else "",
+        "said_below": claim_words.details(claim) if claim else "",
         "slope": slope(board, rows.people, split) if claim is not None and claim.of_two else None,
         "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, people.study.slug]) if people else "",
         "people_column": rows.people,

@@ -162,10 +162,8 @@ class Submission(Leased):
     problems = models.JSONField(default=list, blank=True)  # sentences, the first hundred
     n_problems = models.PositiveIntegerField(default=0)
     warnings = models.JSONField(default=list, blank=True)
-    # A `Reason` of a rejected, cancelled or failed entry. A rejected one with a reason to be on hold waits for its team, and is scored once
-    # that says that it is meant so. What text belongs to the reason of a failure is in `failure`.
-    reason = models.CharField(max_length=20, blank=True, editable=False)
-    numbers = models.JSONField(default=dict, blank=True, editable=False)
+    # `reason` is that of a rejected, cancelled or failed entry. A rejected one with a reason to be on hold waits for its team, and is
+    # scored once that says that it is meant so.
     is_confirmed = models.BooleanField(default=False, editable=False)
     notified_at = models.DateTimeField(null=True, blank=True)  # when the e-mail on the outcome was sent or declined
     # What the service made it as, for people to judge beside the entries; nobody sent such a row.
@@ -174,7 +172,6 @@ class Submission(Leased):
     is_repeated = False  # of an instance: it answers somebody who sent its bytes again
 
     GIVEN_BACK = {"status": Status.RECEIVED}
-    ANEW = Leased.ANEW | {"reason": "", "numbers": {}}
     NOT_FAILED = ("Only an entry that has failed can be retried.", "not_failed")
     doing = "checking this entry"
     objects = SubmissionQuerySet.as_manager()
@@ -485,10 +482,7 @@ class Submission(Leased):
             self.phase.lock()
             moved = row.filter(status__in=Status.in_progress()).update(
                 status=Status.FAILED,
-                reason=why.reason,
-                numbers=dict(why.numbers),
-                failure=why.note[:400],
-                failure_detail=detail,
+                **self.failed_by(why, detail),
                 finished_at=timezone.now(),
                 lease_token=None,
                 lease_until=None,

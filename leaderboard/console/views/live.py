@@ -183,6 +183,10 @@ def _done(request: HttpRequest, study: Study, act: str) -> str:
             rater = get_object_or_404(study.raters, pk=row_number(sent.get("rater")))
             campaign.readmit_rater(rater, actor)
             return f"{rater} may go on."
+        case "renew_link":
+            rater = get_object_or_404(study.raters.filter(kind=Rater.Kind.PERSON), pk=row_number(sent.get("rater")))
+            link = request.build_absolute_uri(reverse("rate_as", args=[study.key, campaign.renew_link(rater, actor)]))
+            return f"Send this link to {rater}; it is shown this once, and their link of before opens nothing any more: {link}"
         case "count" | "uncount":
             rater, counts = get_object_or_404(study.raters, pk=row_number(sent.get("rater"))), act == "count"
             campaign.count_rater(rater, actor, counts)

@@ -24,6 +24,7 @@ from evaluation.work.sandbox import job_folder, sandbox
 from leaderboard.service import health
 from submissions.models import User
 from submissions.storage import stored_files
+from submissions.wording import failed as failed_words
 
 MAX_KEYS = 100_000  # of a Redis, that are looked at
 MAX_NAMES = 20  # that are listed
@@ -188,12 +189,12 @@ class Command(BaseCommand):
         return f"{n} entries wait, the oldest for {oldest:.0f} s"
 
     def _measuring(self) -> str:
-        runs = PropertyRun.objects.order_by().only("key", "state", "done", "total", "failure")
+        runs = PropertyRun.objects.order_by().only("key", "state", "done", "total", "reason", "numbers", "failure")
         failed = [run for run in runs if run.state == PropertyRun.State.FAILED]
         if failed:
             one = failed[0]
             raise CommandError(
-                f"tables of sanity tests that failed: {len(failed)} ({one.key}: {one.failure}) Have them measured again in the admin"
+                f"tables of sanity tests that failed: {len(failed)} ({one.key}: {failed_words(one)}) Have them measured again in the admin"
             )
         waiting = [run for run in runs if run.state == PropertyRun.State.WAITING]
         if not waiting:
@@ -208,7 +209,7 @@ class Command(BaseCommand):
         if failed:
             one = failed[0]
             raise CommandError(
-                f"{len(failed)} columns could not be tried and do not rank ({one.key} of {one.reference.phase}: {one.failure}) "
+                f"{len(failed)} columns could not be tried and do not rank ({one.key} of {one.reference.phase}: {failed_words(one)}) "
                 "Have them tried again in the admin"
             )
         waiting = [one for one in acceptance_tests if not one.judged_at]

@@ -292,6 +292,19 @@ def readmit_rater(rater: Rater, actor: User) -> None:
         _record_rater(rater, actor, "study.readmit_rater")
 
 
+def renew_link(rater: Rater, actor: User) -> str:
+    """A new key for a rater without an account who has lost theirs: what they answered stays, and the key of before opens nothing. Raises
+    `Refused` for one who logs in, or has left."""
+    if rater.user_id is not None:
+        raise Refused(f"{rater.name} has an account: they log in and open the study to go on.", "has_account")
+    key = secrets.token_urlsafe(24)
+    with transaction.atomic():
+        _require_here(Rater.objects.select_for_update().get(pk=rater.pk))
+        Rater.objects.filter(pk=rater.pk).update(key_hash=hash_secret(key))
+        _record_rater(rater, actor, "study.renew_link")
+    return key
+
+
 def count_rater(rater: Rater, actor: User, counts: bool) -> None:
     """True if a rater's votes take part in what is computed. They are kept, and exported, either way."""
     with transaction.atomic():

@@ -45,7 +45,7 @@ def join_by_link(request: HttpRequest, token: str) -> HttpResponse:
         return again
     invitation = access.invitation_by_token(token)
     if invitation is None:
-        return render(request, "rating/join.html", {"over": True}, status=404)
+        return render(request, "rating/join.html", {"over": True, "study": access.study_of_link(token)}, status=404)
     return _join(request, invitation.study, invitation)
 
 

@@ -15,6 +15,7 @@ from evaluation.models import Evaluation, PictureRun, Score
 from evaluation.work import view_images
 from evaluation.work.sandbox import JobFailed
 from evaluation.work.worker import drain
+from submissions.entry_states import Reason
 from submissions.models import Phase, Submission
 from submissions.storage import stored_files
 from tests.support import pictures
@@ -251,7 +252,7 @@ class TestRuns:
         client.get(scene(it))
         assert view_images.make_once("worker")
         run = PictureRun.objects.get()
-        assert run.state == "failed" and "needed more memory" in run.failure
+        assert run.state == "failed" and run.reason == Reason.MEMORY
         page = text(client.get(scene(it)))
         assert "The pictures could not be made" in page and "needed more memory" in page
         assert run.restart() and PictureRun.objects.get().state == "waiting"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 
 from submissions.entry_states import HOLDS, OWN_FAULTS, PUBLIC_REASONS, PUBLIC_STATES, EntryState, Reader, Reason, State, Why
 from submissions.wording import BECAME, LABELS, failure, label, sentence, waiting
+from submissions.wording import failed as failed_words
 from tests import ROOT
 
 UNTIL = datetime(2026, 12, 14, 22, 59, tzinfo=UTC)
@@ -260,3 +262,16 @@ def test_other_work_that_fails_is_named_by_what_it_does():
     assert failure(Why(Reason.ERROR), "analysing this study") == "Analysing this study failed. An error in the service stopped it."
     lost = failure(Why(Reason.LOST, {"times": 12}), "measuring this metric")
     assert lost.startswith("Measuring this metric was begun 12 times, and each time its worker was lost.")
+
+
+@pytest.mark.parametrize(
+    ("why", "words"),
+    [
+        (None, ""),
+        (Why(Reason.ERROR), "Trying this metric failed. An error in the service stopped it."),
+        (Why(Reason.LACKING, note="There are no weights."), "No worker could begin trying this metric. There are no weights."),
+        (Why(Reason.OTHER, note="RuntimeError: no roof"), "RuntimeError: no roof"),
+    ],
+)
+def test_a_row_of_work_says_what_failed_and_quotes_what_a_program_said(why, words):
+    assert failed_words(SimpleNamespace(doing="trying this metric", failed_why=why)) == words

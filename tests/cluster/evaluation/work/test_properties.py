@@ -16,6 +16,7 @@ from evaluation.work.sandbox import JobFailed
 from evaluation.work.sweep import sweep
 from submissions.entry_states import Reason, Why
 from submissions.models import Status, Submission
+from submissions.wording import failed
 from tests.support.factories import archive, perturbed, received
 from tests.support.processes import end_leases
 
@@ -157,7 +158,7 @@ class TestBrokenOnPurpose:
             worker.drain()
         run.refresh_from_db()
         assert run.state == PropertyRun.State.FAILED and run.attempts == 3
-        assert run.failure.startswith("Measuring this metric failed.") and "Traceback" not in run.failure
+        assert failed(run).startswith("Measuring this metric failed.") and "Traceback" not in failed(run)
         assert "Traceback" in run.failure_detail
         assert not sweep()["unmeasured"], "a failure is not tried again and again"
         assert run.restart() and PropertyRun.objects.get().state == PropertyRun.State.WAITING
@@ -169,7 +170,7 @@ class TestBrokenOnPurpose:
             run.refresh_from_db()
             assert (run.losses, run.attempts) == (n, 0)
         assert run.state == PropertyRun.State.FAILED
-        assert run.failure.startswith("Measuring this metric was begun 12 times, and each time its worker was lost")
+        assert failed(run).startswith("Measuring this metric was begun 12 times, and each time its worker was lost")
 
 
 DATASET = Dataset("three", "houses", 3, True)

@@ -19,6 +19,7 @@ from evaluation.work import properties as work_properties
 from evaluation.work import sandbox as work_sandbox
 from evaluation.work.sweep import sweep
 from evaluation.work.worker import drain, work_once
+from submissions.entry_states import Reason
 from submissions.errors import Refused
 from submissions.models import Status
 from tests.conftest import need
@@ -158,7 +159,7 @@ class TestArrival:
         PropertyRun.objects.update(lacking_since=now - timedelta(days=1))
         assert sweep()["without_card"] == 1
         run.refresh_from_db()
-        assert (run.state, run.failure.partition(";")[0]) == ("failed", "No worker with a graphics card was there for a day")
+        assert (run.state, run.reason) == ("failed", Reason.NO_CARD)
 
     def test_a_version_has_one_content(self, program, tmp_path):
         again = added(program.challenge, tmp_path / "program")

@@ -33,6 +33,7 @@ from leaderboard.views.studies import _agreement_map
 from leaderboard.wording.agreement import state
 from leaderboard.wording.reasons import sentence
 from submissions.models import AuditEntry
+from submissions.wording import failed
 from tests.support.factories import PhaseFactory, gables, give_reference
 from tests.support.leaderboard import scores
 from tests.support.leaderboard.reasons import few_items, few_raters
@@ -124,7 +125,7 @@ def test_an_analysis_that_breaks_ends_with_a_sentence(phase, monkeypatch, settin
         StudyAnalysis.objects.update(lease_until=None)
         assert analyse_due() == 1
     row = study.analyses.get()
-    assert row.state == "failed" and row.failure == "Analysing this study failed. An error in the service stopped it."
+    assert row.state == "failed" and failed(row) == "Analysing this study failed. An error in the service stopped it."
     assert "ZeroDivisionError" in row.failure_detail
 
 
