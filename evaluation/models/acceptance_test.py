@@ -240,10 +240,10 @@ def standing(column: Mapping[str, Any], row: AcceptanceTest | None, noun: str = 
     if row is None or row.state == AcceptanceTest.State.WAITING:
         return Standing(
             "waiting",
-            f"Shown, not ranked yet: it is being tried on the phase's own references ({row.percent if row else 0:.0f} %).",
+            f"Shown, not ranked yet: its acceptance test on the phase's own references is running ({row.percent if row else 0:.0f} %).",
             row.pk if row else None,
         )
-    return Standing("failed", "Shown, not ranked: it could not be tried.", row.pk)
+    return Standing("failed", "Shown, not ranked: its acceptance test could not run.", row.pk)
 
 
 def _may_rank(column: Mapping[str, Any]) -> bool:

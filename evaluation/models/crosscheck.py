@@ -1,9 +1,9 @@
-"""Trust in workers from outside: some of their parts are done again by others, and a difference is followed up.
+"""Checks of remote workers: other workers repeat some of their parts, and differences are investigated.
 
-A part of a token goes to a second worker always until TRUSTED_FROM of its parts agreed, then at the token's share, which the worker cannot
-know beforehand: it is drawn when its result is there. If two results differ, both are on hold, and with them all results of these tokens
-since their last agreement, until the service's own worker has done the part, or an organizer decides; wrong results are repeated. What
-workers of such a token had in hand goes to a second worker, too, and counts for nothing once the token was wrong.
+A part of a token goes to a second worker always until TRUSTED_FROM of its parts agreed, then at the token's share, which the worker
+cannot know beforehand: it is drawn when its result is there. If two results differ, both are on hold, and with them all results of these
+tokens since their last agreement, until the service's own worker has done the part, or an organizer decides; wrong results are repeated.
+What workers of such a token had in hand goes to a second worker, too, and counts for nothing once the token was wrong.
 """
 
 from __future__ import annotations

@@ -211,7 +211,7 @@ class RemoteWorker(models.Model):
 
     @property
     def differences(self) -> dict[str, tuple[str, str]]:
-        """(its version, the service's) of each library that it has in another version."""
+        """Libraries whose version on the worker differs from the service's: (worker's version, service's version) by name."""
         return versions.differences(self.capabilities)
 
     @classmethod

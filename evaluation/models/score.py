@@ -71,7 +71,7 @@ class Score(models.Model):
         finished: Mapping[str, tuple[SampleScores, Summary]],
         cost_ms: Mapping[str, float] | None = None,
     ) -> None:
-        """One row for each of a batch's `metrics` that is finished, of the evaluation of that key; call it in the closing transaction."""
+        """Write one row for each finished one of a batch's `metrics`, of the evaluation of that key; call it in the closing transaction."""
         rows = []
         for metric in metrics:
             if metric["slug"] not in finished:
@@ -160,7 +160,7 @@ class Score(models.Model):
 
     @property
     def is_alike(self) -> bool:
-        """True if all items that have a value have the same one, so that there is nothing to make an interval of."""
+        """True if all items with a value have the same value, so that no interval can be computed."""
         known = self.values[np.isfinite(self.values)]
         return len(known) > 0 and bool(np.ptp(known) <= ALIKE * max(1.0, abs(float(known[0]))))
 

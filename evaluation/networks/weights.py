@@ -80,7 +80,7 @@ class PublishedFile:
 
     @property
     def there(self) -> bool:
-        """True if it is here, and was checked when it came."""
+        """True if the file is on this machine; its digest was checked when it was downloaded."""
         return bool(self.record) and self.path.is_file()
 
     @property
@@ -363,12 +363,12 @@ def get(network: str, name: str) -> Weights:
     """The set of that name; WeightsError if there is none."""
     found = _sets(network).get(name)
     if found is None:
-        raise WeightsError(f"There are no weights {name!r} of {network}; there are: {', '.join(names(network)) or 'none'}.")
+        raise WeightsError(f"{network} has no weights {name!r}; available: {', '.join(names(network)) or 'none'}.")
     return found
 
 
 def require(network: str, name: str) -> Weights:
-    """The set of that name with all its files here, and fit to be used; WeightsError otherwise."""
+    """The set of weights of that name, if all its files are on this machine and usable; WeightsError otherwise."""
     found = get(network, name)
     if not found.there or found.fault:
         raise WeightsError(found.fault or _absent([found], network))
@@ -449,7 +449,7 @@ def refusal(spec: UsesWeights, params: Mapping[str, Any], command: str = FETCH) 
         wanted = [get(network, params[name]) for network, name in spec.networks]
     except WeightsError as error:
         made = [TRAINED_WITH[network] for network, _ in spec.networks if network in TRAINED_WITH]
-        return f"{error} The operator trains such with: {made[0]}" if made else str(error)
+        return f"{error} The operator trains such weights with: {made[0]}" if made else str(error)
     absent = [found for found in wanted if not found.there]
     if absent:
         return _absent(absent, spec.title, command)

@@ -49,25 +49,25 @@ TESTS = (
         "symmetry_0mean",
         "Symmetry (0 mean, weighted)",
         "Symmetry",
-        "After unequal noise without drift, changing the roles of prediction and reference changes nothing.",
+        "After unequal noise without drift, swapping prediction and reference changes nothing.",
     ),
     Property(
         "near_symmetry_0mean",
         "Near symmetry (0 mean, weighted)",
         "Symmetry",
-        "After the same noise, changing the roles changes the distance by 5 % at most.",
+        "After the same noise, swapping prediction and reference changes the distance by at most 5 %.",
     ),
     Property(
         "symmetry_shift",
         "Symmetry (shift, weighted)",
         "Symmetry",
-        "After noise and a shift by a tenth of the diameter, changing the roles changes nothing.",
+        "After noise and a shift by a tenth of the diameter, swapping prediction and reference changes nothing.",
     ),
     Property(
         "near_symmetry_shift",
         "Near symmetry (shift, weighted)",
         "Symmetry",
-        "After noise and the same shift, changing the roles changes the distance by 5 % at most.",
+        "After noise and the same shift, swapping prediction and reference changes the distance by at most 5 %.",
     ),
     Property(
         "quasi_far",
@@ -85,19 +85,19 @@ TESTS = (
         "triangle_rand_other",
         "Triangle ineq. (rand other)",
         "Triangle inequality",
-        "Between three different models, a detour over one of them is never shorter.",
+        "Triangle inequality for three different models.",
     ),
     Property(
         "triangle_add_noise",
         "Triangle ineq. (add noise)",
         "Triangle inequality",
-        "Between a model, a noisy copy and a noisy copy of that, the detour over the first copy is never shorter.",
+        "Triangle inequality for a model, a noisy copy of it, and a noisy copy of that copy.",
     ),
     Property(
         "triangle_del1_del2",
         "Triangle ineq. (del1/del2)",
         "Triangle inequality",
-        "Between a model, a copy without an edge and one without a second edge, the detour over the first copy is never shorter.",
+        "Triangle inequality for a model, a copy without an edge, and a copy without a second edge.",
     ),
 )
 
@@ -118,13 +118,10 @@ def strict(spec: MetricSpec) -> bool:
 def monotone_rule(spec: MetricSpec) -> str:
     """The rule, of two, that the monotone tests hold this metric to, in a sentence: said once, not test by test."""
     if strict(spec):
-        return (
-            "In the monotonic tests the distance to the original must grow at every step: precision, recall and F1 are held to that "
-            "(strict rule)."
-        )
+        return "In the monotonicity tests, precision, recall and F1 must get worse at every step (strict rule)."
     return (
-        "In the monotonic tests the distance to the original must not fall at any step; "
-        "only precision, recall and F1 are asked to grow at each (weak rule)."
+        "In the monotonicity tests the distance to the original must not fall at any step; only precision, recall and F1 must get worse "
+        "at every step (weak rule)."
     )
 
 

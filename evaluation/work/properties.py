@@ -47,7 +47,8 @@ def measure(run: PropertyRun, device: str = "cpu") -> None:
 
 
 def _obstacle(run: PropertyRun) -> str:
-    """Reason why this worker must not measure it: weights are missing here, or they or the code differ from those that were asked for."""
+    """Reason why this worker cannot run these sanity tests: weights are missing, or the weights or the code differ from those of the
+    request."""
     spec = registry.find(run.key)
     if spec is None:
         return f"There is no metric {run.key} any more."

@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 
 def sweep() -> dict[str, int]:
-    """One round; returns what was found, for the log and the tests."""
+    """Run one round of the sweeper; return what it found, for the log and the tests."""
     expired, ended = Submission.expire_uploads(), Submission.expire_holds()
     # Entries in scoring that have no evaluation under the current batch are given one.
     own = Evaluation.objects.filter(submission=OuterRef("pk"), batch__state=EvaluationBatch.State.CURRENT)

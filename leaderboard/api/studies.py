@@ -55,7 +55,7 @@ class StudyBrief(Schema):
 
 
 class StudyFull(StudyBrief):
-    planned_looks: int = Field(description="Number of planned tests of first place, fixed before it opened.")
+    planned_looks: int = Field(description="Number of planned tests of first place, fixed before the study opened.")
     planned_answers: int | None = Field(description="Number of counting answers at which the last look is taken and the study ends.")
     looks: list[PlannedLook] = Field(description="The looks taken so far; the study ends at the first that settles first place.")
     analyses: dict[str, Summary] = Field(
@@ -68,7 +68,7 @@ class StudyFull(StudyBrief):
         )
     )
     record: dict[str, Any] | None = Field(
-        description="Figures of answers that were brought in as one set, as /evidence/NAME/ has those of published sets; null for others."
+        description="Figures of answers that were imported as one set, in the form of /evidence/NAME/; null for other studies."
     )
 
 

@@ -79,7 +79,7 @@ class Row:
 
     @property
     def takes_part(self) -> bool:
-        """True if it is one of the entries of a team that the board stands for."""
+        """True if the entry is one that its team is ranked by."""
         return self.shown_as == "" or (self.shown_as == WAITING and not self.submission.is_baseline)
 
     @property

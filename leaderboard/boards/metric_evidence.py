@@ -178,7 +178,7 @@ class Count:
     def fails(self) -> str:
         """Titles of the tests that it fails: their number says little, because each is another mistake."""
         titles = {test.id: test.title for test in suite.TESTS}
-        return f"Fails: {'; '.join(titles[one] for one in self.failed)}." if self.failed else "Fails none of those that apply."
+        return f"Fails: {'; '.join(titles[one] for one in self.failed)}." if self.failed else "Fails none of the tests that apply."
 
     @property
     def groups(self) -> str:

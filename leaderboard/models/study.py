@@ -310,7 +310,7 @@ class Study(models.Model):
         return frozenset(entry.label for entry in self.entries.all() if entry.damage)
 
     def labels(self) -> dict[str, str]:
-        """Label of each of its entries, as `leaderboard.stats.labels` writes it; one of which nobody says anything is a team's."""
+        """Label of each entry of the study, as in `leaderboard.stats.labels`; an entry without a label counts as a team's."""
         rows = self.entries.order_by("label").select_related("submission")
         return {row.label: row.damage or ("baseline" if row.submission and row.submission.is_baseline else "team") for row in rows}
 
@@ -353,7 +353,7 @@ class Study(models.Model):
 
     @property
     def can_screen(self) -> bool:
-        """True if its raters can be held against each other: there are single opinion scores."""
+        """True if its raters can be compared with each other: there are single opinion scores."""
         return self.kind == self.Kind.OPINIONS and not self.from_results
 
     def screen(self, actor: User | None, screens: bool) -> None:

@@ -36,7 +36,7 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The first of two results, seen against the second. `missing` are the items that one of them lacks."""
+    """A comparison of a first result with a second. `missing` are the items that one of them lacks."""
 
     lines: tuple[Line, ...]
     missing: tuple[str, ...]

@@ -206,7 +206,7 @@ def _no_retry(place: EntryPlace) -> str:
 
 
 def progress_context(place: EntryPlace, board: Board | None = None, lacking: Sequence[str] = ()) -> dict:
-    """State of the entry, in a sentence, and how far it is. `lacking` names the metrics that it has no score of before a re-evaluation."""
+    """State of the entry in a sentence, and its progress. `lacking` names the metrics that it has no score of before a re-evaluation."""
     submission, reader = place.submission, place.viewer.reader(place.submission)
     now_at = None if submission.is_done else standing(submission)
     state = states(

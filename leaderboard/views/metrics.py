@@ -47,12 +47,12 @@ from submissions.visibility import board_is_out, visible_challenges
 WORST = {
     "0": "0, the worst value there is",
     "1": "1, the worst value there is",
-    "10": "10, which larger values count as too",
+    "10": "10; larger values also count as 10",
     "tau": "the threshold (tau)",
     "2": "2, the worst value there is",
     "gt_diagonal": "the diagonal of the reference's bounding box",
     "gt_diagonal_squared": "the squared diagonal of the reference's bounding box",
-    "null": "none, and then the whole entry has none",
+    "null": "no value; the whole entry then has no value either",
     "empty_prediction": "what an empty prediction gets for this reference",
 }
 

@@ -53,7 +53,9 @@ class ChallengeFilter(Schema):
     family: str | None = Field(
         None, max_length=20, pattern=NAME, description=("Challenges to which teams send this kind: wireframe, mesh or render.")
     )
-    state: Literal["running", "upcoming", "past"] | None = Field(None, description="By their phases: one is open, one will be, or none.")
+    state: Literal["running", "upcoming", "past"] | None = Field(
+        None, description="State of a challenge by its phases: one is open, one will open, or none."
+    )
 
 
 FilterQuery = Annotated[ChallengeFilter, Query()]

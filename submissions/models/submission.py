@@ -403,8 +403,8 @@ class Submission(Leased):
         return len(over)
 
     def confirm(self, now: datetime | None = None) -> None:
-        """Have an entry on hold scored as it is. It keeps the moment of its upload, and takes one of its team's uploads of now. Raises
-        `Refused`."""
+        """Have an entry on hold scored as it is. It keeps the date of its upload, and counts as an upload of the day of confirmation.
+        Raises `Refused`."""
         now = now or timezone.now()
         with transaction.atomic():
             Team.objects.select_for_update().get(pk=self.team_id)
@@ -442,8 +442,8 @@ class Submission(Leased):
 
     @property
     def confirm_until(self) -> datetime | None:
-        """Moment before which its team may confirm an entry on hold; None of others. The file goes then, the board is frozen or revealed,
-        or the phase has been closed for `CONFIRM_TIME`."""
+        """Time until which the team may confirm an entry on hold; None for other entries. It ends when the file is deleted, when the
+        board is frozen or revealed, or `CONFIRM_TIME` after the phase closes."""
         if not self.is_on_hold or self.finished_at is None:
             return None
         ends = [self.finished_at + timedelta(days=settings.KEEP_REJECTED_DAYS)]
@@ -457,7 +457,7 @@ class Submission(Leased):
         return self.status == Status.REJECTED and self.reason in HOLDS
 
     def accept(self, artifact_key: str, missing: list[str], warnings: list[str]) -> bool:
-        """Validated: scoring follows. Call it in the transaction that makes the evaluation."""
+        """Mark the entry as validated, so that scoring follows. Call it in the transaction that makes the evaluation."""
         return bool(
             self.under_lease()
             .filter(status__in=Status.checked())
@@ -652,7 +652,7 @@ class Submission(Leased):
 
     @property
     def state(self) -> EntryState:
-        """State of the entry as its own columns say it. A flag of the organizers goes before the team's, and both before its status."""
+        """State of the entry by its own columns. A flag set by organizers has priority over the team's, and both over its status."""
         if self.disqualified_at:
             return EntryState(State.DISQUALIFIED, note=self.disqualified_reason, since=self.disqualified_at)
         if self.hidden_at:

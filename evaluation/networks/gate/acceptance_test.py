@@ -326,7 +326,7 @@ def _clean_first(tables: Sequence[Mapping[str, float]]) -> Condition:
 
 
 def _group_last(key: str, group: str, least: float, tables: Sequence[Mapping[str, float]]) -> Condition:
-    """B and B2: the pictures of a group below every mild damage; empty ones never above clean."""
+    """Criteria B and B2: a group's pictures score below every mild damage, and empty pictures never above clean ones."""
     below, above_clean = [], False
     for values in tables:
         mild = [value for name, value in values.items() if name != CLEAN and BY_NAME[name].group == MILD]

@@ -23,7 +23,7 @@ from evaluation.metrics.spec import MetricSpec
 from evaluation.properties.suite import tests_of
 from submissions.kinds import FAMILIES
 
-# 1: the part of an acceptance test that prepared a full reference got zeros; 2: severe damage was held against its own kind alone.
+# 1: the part of an acceptance test that prepared a full reference got zeros; 2: severe damage was compared with its own kind alone.
 VERSION = "gate/3"
 MAX_VIEWS = 6
 MIN_CLEAN_VIEWS = 4
@@ -189,7 +189,8 @@ def items_of(spec: MetricSpec, params: Mapping[str, Any], scene: str, item_ids: 
 
 
 def scenes_of(spec: MetricSpec, params: Mapping[str, Any], item_ids: Sequence[str]) -> list[str]:
-    """The scenes that get a verdict of their own: each scene; of sets, meshes and wireframes all references together, as ""."""
+    """The scenes that are tested separately: each scene of renders. For metrics of sets, meshes and wireframes all references are tested
+    together, as ""."""
     scene_of = FAMILIES[spec.family].group_of
     return sorted(set(map(scene_of, item_ids))) if kind_of(spec, params) in (CROSS, FULL) else [""]
 

@@ -178,7 +178,7 @@ def _done(request: HttpRequest, study: Study, act: str) -> str:
             why = reason(request, "other organizers")
             rater = get_object_or_404(study.raters, pk=row_number(sent.get("rater")))
             campaign.remove_rater(rater, actor, why)
-            return f"{rater} answers no more. Their votes count until you say otherwise."
+            return f"{rater} gives no more answers. Their votes count until you leave them out."
         case "readmit":
             rater = get_object_or_404(study.raters, pk=row_number(sent.get("rater")))
             campaign.readmit_rater(rater, actor)

@@ -209,10 +209,10 @@ class Command(BaseCommand):
         if failed:
             one = failed[0]
             raise CommandError(
-                f"{len(failed)} columns could not be tried and do not rank ({one.key} of {one.reference.phase}: {failed_words(one)}) "
-                "Have them tried again in the admin"
+                f"{len(failed)} columns have no acceptance test and do not rank ({one.key} of {one.reference.phase}: {failed_words(one)}) "
+                "Start the tests again in the admin"
             )
         waiting = [one for one in acceptance_tests if not one.judged_at]
         if not waiting:
-            return f"{len(acceptance_tests)} columns have been tried on their references"
-        return f"{len(waiting)} columns are being tried and do not rank yet, {waiting[0].key} at {waiting[0].percent:.0f} %"
+            return f"{len(acceptance_tests)} columns have had their acceptance test"
+        return f"{len(waiting)} acceptance tests are running, {waiting[0].key} at {waiting[0].percent:.0f} %; their columns do not rank yet"

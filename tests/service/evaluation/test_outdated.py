@@ -74,7 +74,7 @@ class TestANewEntry:
         assert EvaluationBatch.current(phase) == batch
         assert slugs(before) == slugs(after) == {"corner_f1", RAISED, "hss"}
         assert fingerprints(evaluation__batch=batch) == {PhaseMetric.objects.get(slug=RAISED).fingerprint}
-        assert len(fingerprints()) == 2, "the values of before stay, under their own fingerprint"
+        assert len(fingerprints()) == 2, "the earlier values stay, under their own fingerprint"
 
     def test_that_comes_during_the_re_evaluation_is_on_both_boards(self, phase, scored, people, references, monkeypatch):
         scored(0.1)

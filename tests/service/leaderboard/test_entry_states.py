@@ -117,7 +117,7 @@ def test_its_page_says_it_once_and_as_the_api_does(every, people):
 
 def test_the_public_reads_why_a_scored_entry_has_no_rank(every):
     page = words(Client().get(f"/entries/{every[State.UNRANKED].pk}/"))
-    assert "It holds no rank: of each team its best entry counts by the primary metric, which is #" in page
+    assert "It has no rank, because only the best entry of each team by the primary metric counts: #" in page
     for state in set(every) - {State.SCORED, State.UNRANKED}:
         assert Client().get(f"/entries/{every[state].pk}/").status_code == 404
 

@@ -425,7 +425,7 @@ def page_of(entry, user) -> str:
     [(1000.0, 0.0, "The unit looks wrong"), (0.001, 0.0, "The unit looks wrong"), (1.0, 9000.0, "It is in another place")],
 )
 def test_two_hidden_references_with_one_diagnosis_give_identical_pages(challenge, people, factor, move, title, settings):
-    """The same wrong entry, held against two references that differ in every coordinate: its page tells nothing of which it was."""
+    """The same wrong entry, compared with two references that differ in every coordinate: its page tells nothing of which it was."""
     from evaluation.work.worker import drain
 
     pages = []

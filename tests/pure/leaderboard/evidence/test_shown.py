@@ -48,7 +48,7 @@ def test_rows_are_in_the_order_of_their_value_across_items():
 
 def test_a_claim_names_the_metrics_that_it_says_nothing_of():
     said = leading(RECORDS["geo-metric"]).claim
-    assert said[-1] == "DAME and MSDM have no value of some results and are not compared." and len(said) == 3
+    assert said[-1] == "DAME and MSDM have no values for some results and are not compared." and len(said) == 3
     assert leading(RECORDS["basics"]).claim == [] and len(leading(RECORDS["gsc"]).claim) == 2
 
 

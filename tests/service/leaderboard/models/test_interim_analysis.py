@@ -184,7 +184,7 @@ def test_bare_counts_of_wins_are_not_shown_where_pairs_were_chosen_by_them(study
     chosen = study.analyses.get().summary
     assert all(line.win_rate == (None, None, None) for line in chosen.scales) and not chosen.adequacy and chosen.counted == 150
     assert any(line.implied[1] is not None for line in chosen.scales)
-    # Nor what they are made of, or what is held against them, on the page or in its file.
+    # Nor what they are made of, or what is compared with them, on the page or in its file.
     assert {(line.wins, line.ties, line.losses) for line in chosen.scales} == {(None, None, None)}
     assert {(line.order, line.scenes_mean) for line in chosen.metrics} == {(None, None)} and not any(line.scenes for line in chosen.metrics)
     Study.objects.update(is_public=True)

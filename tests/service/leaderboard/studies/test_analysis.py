@@ -178,7 +178,7 @@ def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(ju
     worse, slug = 1, "corner_f1"
     study = imported(phase, votes_for(entries, items, worse))
     analyse_due()
-    assert "no people yet" in client.get(address).content.decode()  # the ranking is of before
+    assert "no people yet" in client.get(address).content.decode()  # the ranking is an earlier one
     snapshots.make_all(phase)
     content = Snapshot.current(phase, "public").board
     found = of_board(content)
@@ -584,7 +584,7 @@ def test_who_agrees_with_whom_is_drawn_from_five_people_on(phase, client, raters
     imported(phase, rows)
     analyse_due()
     page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/").content.decode()
-    assert (f"Agreement of {raters} raters" in page) is shown and ("said so)" in page) is shown
+    assert (f"Agreement of {raters} raters" in page) is shown and (" votes)" in page) is shown
     first = sum(row.rater == "r0" for row in rows), sum(row.rater == "r0" and row.choice == "tie" for row in rows)
     assert f'<td>a</td><td class="n">{first[0]}</td><td class="n">{first[1]}</td>' in page  # counts bear themselves
 
