@@ -13,7 +13,7 @@ from django.db import IntegrityError, models, transaction
 from django.db.models import Count, F, Q, Sum
 from django.utils import timezone
 
-from evaluation.models import AcceptanceTest, EvaluationBatch, Reference
+from evaluation.models import EvaluationBatch, Reference, acceptance_test
 from leaderboard.models.entry import StudyEntry
 from leaderboard.models.question import Opinion, StudyVote
 from leaderboard.models.rater import Rater
@@ -465,7 +465,7 @@ class Study(models.Model):
             return ""
         scored = f"{batch.pk}x{batch.evaluations.filter(state='done', submission__in=entries).count()}"
         # Columns that are ranked by some scenes only are compared with people there.
-        some = {slug: one.scenes for slug, one in sorted(AcceptanceTest.standings(batch).items()) if one.scenes is not None}
+        some = {slug: one.scenes for slug, one in sorted(acceptance_test.standings(batch).items()) if one.scenes is not None}
         return f"{scored}t{hash_secret(json.dumps(some))[:12]}" if some else scored
 
     def in_order(self, criteria: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 from django.db import transaction
 from django.db.models import Count, F, Max, Q
 
-from evaluation.models import AcceptanceTest, EvaluationBatch, Score
+from evaluation.models import EvaluationBatch, Score, acceptance_test
 from evaluation.result_tables import spec_of
 from evaluation.work.attempts import attempt, logged
 from evaluation.work.heartbeat import process_name
@@ -157,7 +157,7 @@ def metric_scores(study: Study, batch: EvaluationBatch | None, samples: Sequence
     columns = {pk: places[label] for pk, label in entries if label in places}
     groups = np.array(batch.groups)
     items = [np.flatnonzero(groups == name) for name in samples]
-    measured, standings = [], AcceptanceTest.standings(batch)
+    measured, standings = [], acceptance_test.standings(batch)
     for metric in batch.metrics:
         spec = spec_of(metric)
         standing = standings.get(metric["slug"])
