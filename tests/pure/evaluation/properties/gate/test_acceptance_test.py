@@ -10,9 +10,9 @@ from evaluation.metrics import prepared, registry
 from evaluation.metrics.render.pieces import distance, metric
 from evaluation.metrics.render.pieces.features import Features
 from evaluation.metrics.render.puzzlesim.metric import MapScorer
-from evaluation.networks.gate import acceptance_test, damages, design
-from evaluation.networks.gate.design import CLEAN, LADDERS, PICTURE_DAMAGES, Row
-from evaluation.networks.gate.gate_sentences import passed_words, refused_words
+from evaluation.properties.gate import acceptance_test, damages, design
+from evaluation.properties.gate.design import CLEAN, LADDERS, PICTURE_DAMAGES, Row
+from evaluation.properties.gate.gate_sentences import passed_words, refused_words
 from evaluation.synthetic.rooms import room, walk
 from submissions.formats.render.views import CleanViews, View, render
 from tests.support.evaluation.networks import random_weights

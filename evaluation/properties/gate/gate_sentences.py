@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluation.metrics.spec import MetricSpec
-from evaluation.networks.gate.design import BY_NAME, CROSS, FULL, MODEL, SET, Condition, SceneVerdict, kind_of
+from evaluation.properties.gate.design import BY_NAME, CROSS, FULL, MODEL, SET, Condition, SceneVerdict, kind_of
 
 ON = {CROSS: "clean views", FULL: "references", SET: "references", MODEL: "references"}
 MODEL_DAMAGES = {"unrelated": "another reference in its place", "empty": "an empty entry"}
