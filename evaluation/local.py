@@ -16,7 +16,8 @@ from typing import Any, Protocol
 
 from evaluation.metrics import registry, runner
 from evaluation.metrics.aggregation import Summary
-from evaluation.metrics.runner import MetricRequest, SampleScores
+from evaluation.metrics.result import SampleScores
+from evaluation.metrics.runner import MetricRequest
 from evaluation.networks import weights
 from submissions.formats.detect_kind import family_of
 from submissions.formats.errors import FormatError, Remarks

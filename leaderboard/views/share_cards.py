@@ -224,7 +224,7 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     """Card of a study: its own first sentences, and the first entries with people."""
     place = shown_board(NOBODY, challenge, phase)
     study = study_of(place.phase, False, slug=slug)
-    summary = study.main_summary(hidden_from(place.viewer, place.phase))
+    summary = StudyAnalysis.main_summary(study, hidden_from(place.viewer, place.phase))
     sheet = Sheet(_line(place.phase), ((Words(legible(study.title, slug)),),), simulated=source_of(study) == SIMULATED)
     if summary is None:
         return sent(replace(sheet, beneath=((Words(study.question),),)))

@@ -122,6 +122,7 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
         entry.is_live = entry.pk in live
     address = request.build_absolute_uri(reverse("rate", args=[live_study.key]))
     context = {
+        "has_ended_as_planned": InterimAnalysis.that_ended(live_study) is not None,
         "study": live_study,
         "raters": [row for row in rows if row.joined_at],
         "listed": [row for row in rows if not row.joined_at],
