@@ -68,7 +68,7 @@ class LeasedQuerySet(models.QuerySet):
         return self.claim_free(worker, now, **values)
 
     def claim_free(self, worker: str, now: datetime | None = None, **values: Any) -> Any:
-        """`claim`, but without noting losses, which may lock a phase: for callers that hold a lock of their own."""
+        """`claim` without recording lost leases, which may lock a phase; for callers that hold a lock already."""
         mine = {"lease_token": uuid.uuid4(), "worker": worker, "machine": machine()} | values
         if connection.vendor == "postgresql":
             first = self._first_free if now is None else self._first(now)

@@ -39,7 +39,7 @@ class ProgramOut(Schema):
     sha256: str = Field(description="Over the names and contents of its files.")
     created_at: datetime
     is_public: bool = Field(description="Whether everybody who sees the challenge may download its files.")
-    checks: dict[str, CheckOut] = Field(description="The result of each check by its name; later ones are left out.")
+    checks: dict[str, CheckOut] = Field(description="The result of each check by its name; checks after the first failure are left out.")
     environment: dict[str, str] = Field(description="Versions of the interpreter and of packages in the check.")
 
 

@@ -157,7 +157,7 @@ class Reader:
             self.problems.add(self.path, reason, self.line)
 
     def node(self, key: str, default: object = REQUIRED) -> yaml.Node | None:
-        """The value's node, or None (a fault where the key is required)."""
+        """The YAML node of a key's value, or None; a missing required key is noted as a fault."""
         self._known.append(key)
         if key not in self.nodes and default is REQUIRED:
             self.fault(key, "expected a value; the key is missing")

@@ -199,7 +199,7 @@ class JudgeRun(Leased):
 
     @classmethod
     def ended(cls, study: Study) -> JudgeRunQuerySet:
-        """Runs that have come to an end or a halt with answers, the first first."""
+        """Runs that are finished, or stopped with some answers, the oldest first."""
         open_ = [cls.State.PLANNED, cls.State.ASKING]
         return cls.objects.filter(study=study, n_answered__gt=0).exclude(state__in=open_).order_by("id")
 

@@ -245,7 +245,7 @@ def markdown_note(text: str | None) -> str:
 
 @register.simple_tag
 def entry_state(state: EntryState) -> str:
-    """The word for the state of an entry, as a tag unless it is what all strive for."""
+    """The word for the state of an entry, as a tag unless the entry is scored."""
     words = label(state.state)
     return words if state.state == State.SCORED else format_html('<span class="tag {}">{}</span>', tone(state.state), words)
 

@@ -49,6 +49,7 @@ from submissions.errors import Refused
 from submissions.lookup import YEAR, PhasePlace, phase_place
 from submissions.models import Phase, Status, Submission
 from submissions.models.frozen_board import frozen_since
+from submissions.models.quota import quota_of
 from submissions.wording import label
 
 MAX_COLUMNS = 100
@@ -415,7 +416,7 @@ def standing_context(place: PhasePlace) -> dict:
         "n_queued": sum(entry.status != Status.UPLOADING for entry in queued),
         "oldest": (place.now - oldest).total_seconds() if oldest else None,
         "own": own,
-        "quota": place.phase.quota(team, place.now) if team is not None and takes else None,
+        "quota": quota_of(place.phase, team, place.now) if team is not None and takes else None,
         "team_id": team,
     }
 

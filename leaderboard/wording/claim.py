@@ -34,7 +34,7 @@ def details(claim: Claim) -> str:
 
 
 def statement(claim: Claim, noun: str = NOUN, before: str = "") -> Statement:
-    """The statement over a board: whether metrics and people agree on the first. `before` is the reason as a ranking of before says it."""
+    """The statement over a board: whether metrics and people agree on the first. `before` is the reason as an earlier ranking says it."""
     (ours, *more), (theirs, *level) = claim.metrics, claim.people
     if claim.means:
         return _of_means(claim)

@@ -150,7 +150,7 @@ class PhaseForm(forms.ModelForm):
     opens_at = MomentField(label="Opens")
     closes_at = MomentField(label="Closes", required=False, help_text="Empty: it stays open.")
     parent = PhaseChoice(
-        label="After phase", required=False, empty_label="none", help_text="Its teams need a scored entry in that one first."
+        label="After phase", required=False, empty_label="none", help_text="Teams need a scored entry in that phase first."
     )
     board_at = MomentField(
         label="Leaderboard from or until", required=False, help_text="When a hidden leaderboard becomes public, or a live one freezes."

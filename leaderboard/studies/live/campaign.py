@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
 from leaderboard.models import Rater, Study, StudyEntry, StudyInvitation, StudySample
+from leaderboard.models.interim_analysis import InterimAnalysis
 from leaderboard.models.question import new_token
 from leaderboard.stats.minimums import ITEMS_FOR_LOOK
 from leaderboard.studies.live import artifacts, design
@@ -224,7 +225,7 @@ def open_study(study: Study, actor: User) -> None:
                 "planned; take the looks out of its plan under Settings, or make a study that shows more.",
                 "few_samples",
             )
-        if look := study.ended_as_planned:
+        if look := InterimAnalysis.that_ended(study):
             raise Refused(
                 f"This study ended as it was planned, at look {look.number} of {study.planned_looks}; make a new study to ask more.",
                 "ended",

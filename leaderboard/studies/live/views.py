@@ -184,7 +184,7 @@ def page(request: HttpRequest, key: str) -> HttpResponse:
 
 
 def rater_only(view: Callable[[HttpRequest, Study, Rater], HttpResponse]) -> Callable[..., HttpResponse]:
-    """The view gets the study and the rater who asks; whoever is none is refused, in JSON."""
+    """Decorator: the view gets the study and the requesting rater; others are refused, in JSON."""
 
     @never_cache
     @wraps(view)

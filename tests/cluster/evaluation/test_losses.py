@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from evaluation.models import EvaluationBatch, Part, PhaseMetric, PictureRun, PropertyRun
+from evaluation.models import EvaluationBatch, Part, PhaseMetric, PictureRun, SuiteRun
 from evaluation.work import worker
 from evaluation.work.progress import standing
 from evaluation.work.sandbox import JobFailed, sandbox
@@ -68,8 +68,8 @@ def _pictures(phase: Phase, people) -> PictureRun:
     return PictureRun.objects.create(evaluation=part.evaluation, scene="a", items=["a/1"], digest="d")
 
 
-def _properties(phase: Phase, people) -> PropertyRun:
-    return PropertyRun.objects.create(fingerprint="f", key="corner_f1", params={}, suite_version=1)
+def _suite(phase: Phase, people) -> SuiteRun:
+    return SuiteRun.objects.create(fingerprint="f", key="corner_f1", params={}, version="sanity/1")
 
 
 def _analysis(phase: Phase, people) -> StudyAnalysis:
@@ -88,7 +88,7 @@ KINDS: dict[str, Callable[[Phase, object], Leased]] = {
     "submission": _submission,
     "part": _part,
     "pictures": _pictures,
-    "properties": _properties,
+    "suite": _suite,
     "analysis": _analysis,
     "judge": _judge,
 }
@@ -208,7 +208,7 @@ def test_a_scoring_process_killed_from_outside_is_a_loss_and_one_that_breaks_dow
                 os.kill(sandbox._process.pid, signal.SIGKILL)
             return heartbeat()
 
-        return inner(folder, {"kind": "properties", "hang": True} | job, kill_and_go_on, *limits)
+        return inner(folder, {"kind": "suite", "hang": True} | job, kill_and_go_on, *limits)
 
     def hang() -> None:
         """Have the next job's process stand still until it is killed."""

@@ -83,8 +83,8 @@ TABLE = [
     ),
     (
         on_hold(Reason.FOLDERS),
-        f"It is on hold, because its files lie in several folders, as those of several runs do. {HELD.format(BY_NOW)}",
-        f"It is on hold, because its files lie in several folders, as those of several runs do. {MAY.format(BY_NOW)}",
+        f"It is on hold, because its files are in several folders, as if from several runs. {HELD.format(BY_NOW)}",
+        f"It is on hold, because its files are in several folders, as if from several runs. {MAY.format(BY_NOW)}",
     ),
     (
         rejected(Reason.PROBLEMS, n=1),
@@ -165,27 +165,27 @@ TABLE = [
     ),
     (
         EntryState(State.UNRANKED, Why(Reason.KEPT_OFF)),
-        "It holds no rank: since the phase was decided its team has withdrawn a later entry, and no earlier one takes that place.",
+        "It has no rank: after the phase was decided, its team withdrew a later entry, and no earlier entry takes its place.",
         None,
     ),
     (
         EntryState(State.UNRANKED, Why(Reason.BEST_COUNTS, NAMED)),
-        "It holds no rank: of each team its best entry counts by the primary metric, which is #3, ridge-net.",
+        "It has no rank, because only the best entry of each team by the primary metric counts: #3, ridge-net.",
         None,
     ),
     (
         EntryState(State.UNRANKED, Why(Reason.LATEST_COUNTS, NAMED)),
-        "It holds no rank: of each team its latest entry counts, which is #3, ridge-net.",
+        "It has no rank, because only the latest entry of each team counts: #3, ridge-net.",
         None,
     ),
     (
         EntryState(State.UNRANKED, Why(Reason.CHOSEN_COUNTS, NAMED)),
-        "It holds no rank: of each team the entry it chose counts, which is #3, ridge-net.",
+        "It has no rank, because only the entry that a team chose counts: #3, ridge-net.",
         None,
     ),
     (
         EntryState(State.UNRANKED, Why(Reason.NONE_CHOSEN)),
-        "It holds no rank: of each team the entry it chose counts, and this team has chosen none yet.",
+        "It has no rank, because only the entry that a team chose counts, and this team has not chosen yet.",
         None,
     ),
     (
