@@ -124,13 +124,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json:
         print(json.dumps({"criteria": {name: _json(summary) for name, (summary, _) in analyses.items()}}, ensure_ascii=False))
         return 0
-    for criterion, (summary, more) in analyses.items():
-        print("\n".join([*_report(criterion, summary), *more]))
+    for _, report in analyses.values():
+        print("\n".join(report))
     return 0
 
 
 def _pairs(options: argparse.Namespace, step: Callable[[], None]) -> dict[str, tuple[StudySummary, list[str]]]:
-    """The analysis of votes on pairs, by criterion, and further lines of its report."""
+    """The analysis of votes on pairs, by criterion, and the lines of its report."""
     _refuse(options, ("screen", "left_out"), "votes on pairs")
     rows = list(_by_criterion(options, voting.read(options.votes, dict(options.column), options.value), "votes"))
     there = {name for _, chosen in rows for row in chosen for name in (row.left, row.right)}
@@ -150,12 +150,12 @@ def _pairs(options: argparse.Namespace, step: Callable[[], None]) -> dict[str, t
             damaged=_damaged(options, votes),
             fragility=not options.no_fragility,
         )
-        found[criterion] = summary, []
+        found[criterion] = summary, _pair_report(criterion, summary)
     return found
 
 
 def _opinions(options: argparse.Namespace, step: Callable[[], None]) -> dict[str, tuple[StudySummary, list[str]]]:
-    """The analysis of opinion scores, by criterion, and further lines of its report."""
+    """The analysis of opinion scores, by criterion, and the lines of its report."""
     _refuse(options, ("gold", "anchor", "value"), "opinion scores")
     rows = list(_by_criterion(options, rating.read(options.votes, dict(options.column)), "scores"))
     _check_named("--left-out", options.left_out, {row.entry for _, chosen in rows for row in chosen}, options.votes)
@@ -179,7 +179,7 @@ def _opinions(options: argparse.Namespace, step: Callable[[], None]) -> dict[str
         rated, method = stimuli(without_raters(scores, screened), entries)
         more = correlations(rated, {one.key: one.scored.x[rated.group, method] for one in metrics}, persons=True)
         summary = replace(summary, scales=[row for row in summary.scales if row.method not in (damaged or ())])
-        found[criterion] = summary, _stimulus_report(summary, more)
+        found[criterion] = summary, [*_opinion_report(criterion, summary), *_stimulus_report(summary, more)]
     return found
 
 
@@ -363,26 +363,28 @@ def _stimulus_report(summary: StudySummary, more: Mapping[str, Mapping[str, SetF
     return lines
 
 
-def _report(criterion: str, summary: StudySummary) -> list[str]:
-    if summary.kind == "opinions":
-        left = len(summary.raters) - len(summary.screened)
-        lines = [f"# {criterion or 'all scores'}", ""]
-        of = f"{_count(summary.counted, 'score')} of {_count(left, 'rater')}"
-        lines.append(f"{of} on {_count(len(summary.samples), 'sample')}.")
-        if isinstance(summary.screening, str) and summary.screening:
-            out = f": {', '.join(summary.screened)}." if summary.screened else ". Nobody had to be left out."
-            lines.append(f"Left out is who {screening.words(summary.screening, screening.DEFAULTS[summary.screening])}{out}")
-        lines += ["", f"{'entry':28} {'MOS':>7} {'95 % interval':>17} {'sd':>7} {'scores':>7}"]
-        rows = _in_order(summary)
-        first_apart = next((row for row in rows if row in summary.unranked), None)
-        for row in rows:
-            if row is first_apart:
-                lines.append(APART)
-            mean, low, high = row.mos if not too_few(row.reason) else NOTHING  # no figure below the stated minimum
-            ends = "–" if low is None else f"[{_number(low)}, {_number(high)}]"
-            sd = _number(None if mean is None else row.sd)
-            lines.append(f"{row.method[:28]:28} {_number(mean):>7} {ends:>17} {sd:>7} {row.n:>7}{_reason(row, summary)}")
-        return lines + _metric_report(summary)
+def _opinion_report(criterion: str, summary: StudySummary) -> list[str]:
+    left = len(summary.raters) - len(summary.screened)
+    lines = [f"# {criterion or 'all scores'}", ""]
+    of = f"{_count(summary.counted, 'score')} of {_count(left, 'rater')}"
+    lines.append(f"{of} on {_count(len(summary.samples), 'sample')}.")
+    if isinstance(summary.screening, str) and summary.screening:
+        out = f": {', '.join(summary.screened)}." if summary.screened else ". Nobody had to be left out."
+        lines.append(f"Left out is who {screening.words(summary.screening, screening.DEFAULTS[summary.screening])}{out}")
+    lines += ["", f"{'entry':28} {'MOS':>7} {'95 % interval':>17} {'sd':>7} {'scores':>7}"]
+    rows = _in_order(summary)
+    first_apart = next((row for row in rows if row in summary.unranked), None)
+    for row in rows:
+        if row is first_apart:
+            lines.append(APART)
+        mean, low, high = row.mos if not too_few(row.reason) else NOTHING  # no figure below the stated minimum
+        ends = "–" if low is None else f"[{_number(low)}, {_number(high)}]"
+        sd = _number(None if mean is None else row.sd)
+        lines.append(f"{row.method[:28]:28} {_number(mean):>7} {ends:>17} {sd:>7} {row.n:>7}{_reason(row, summary)}")
+    return lines + _metric_report(summary)
+
+
+def _pair_report(criterion: str, summary: StudySummary) -> list[str]:
     lines = [f"# {criterion or 'all votes'}", ""]
     of = f"{_count(summary.counted, 'vote')} of {_count(len(summary.raters), 'rater')}"
     lines.append(f"{of} on {_count(summary.questions, 'pair')}, {_percent(summary.ties)} ties.")
