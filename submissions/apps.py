@@ -1,11 +1,12 @@
 from django.apps import AppConfig
 
+from submissions.wording import failure
+
 
 class SubmissionsConfig(AppConfig):
     name = "submissions"
 
     def ready(self) -> None:
         from submissions.leases import Leased
-        from submissions.wording import failure
 
         Leased.say = failure

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 import time
 from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError
@@ -298,9 +300,6 @@ class MetricProgram(Run):
         """The files on this machine, unpacked once."""
         place = settings.HOME / "programs" / self.contents
         if not place.exists():
-            import shutil
-            import tempfile
-
             place.parent.mkdir(parents=True, exist_ok=True)
             fresh = Path(tempfile.mkdtemp(dir=place.parent, prefix="new-"))
             try:

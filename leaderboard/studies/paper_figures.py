@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from evaluation.metrics import papers
+from leaderboard.wording.reasons import sentence
 
 FILE = Path(__file__).with_suffix(".toml")
 UNSTATED = "not stated"
@@ -52,7 +53,6 @@ class Table:
         """Reason why the figures have no interval; empty where they have one."""
         from leaderboard.stats.correlation import few_entries
         from leaderboard.stats.minimums import ENTRIES_FOR_CORRELATION_INTERVAL
-        from leaderboard.wording.reasons import sentence
 
         if self.n is None:
             return "How many they are over is not stated: no interval."
