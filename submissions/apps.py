@@ -7,6 +7,6 @@ class SubmissionsConfig(AppConfig):
     name = "submissions"
 
     def ready(self) -> None:
-        from submissions.leases import Leased
+        from submissions.leases import Leased  # a model, which is there once Django is set up
 
         Leased.say = failure

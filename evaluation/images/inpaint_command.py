@@ -128,7 +128,7 @@ def _watched(files: list[Path], progress: Any) -> Any:
 
 
 def _read(path: Path) -> np.ndarray:
-    from submissions.formats.render.images import read_image
+    from submissions.formats.render.images import read_image  # loads numpy and PIL, as above
 
     if not path.is_file():
         raise CannotInpaint(f"There is no file {path}; give an image.")

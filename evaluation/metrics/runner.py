@@ -263,7 +263,7 @@ def _program_results(
 ) -> list[MetricResult]:
     """Results of an organizer's program for each item, with the rules for missing items and for ranking: an item on which it failed has the
     worst value, as a missing one has, so that nothing is gained by an entry that breaks it."""
-    from evaluation.programs.program import Sample
+    from evaluation.programs.program import Sample  # loads yaml, which scoring without programs need not
 
     spec, family = column.spec, FAMILIES[column.spec.family]
     samples = [Sample(name, groups.get(name) or family.group_of(name), predictions.get(name), references[name], unit_scale) for name in ids]

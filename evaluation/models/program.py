@@ -236,7 +236,7 @@ class MetricProgram(Run):
 
     def remove(self, actor: User | None) -> None:
         """Take the version and its files away; `Refused` while a column of a phase, or a board's batch, is of the program."""
-        from evaluation.models.batch import EvaluationBatch
+        from evaluation.models.batch import EvaluationBatch  # which imports this file
 
         batches = EvaluationBatch.objects.filter(phase__challenge=self.challenge).values_list("metrics", flat=True)
         in_batches = any(column["key"] == self.full_key for metrics in batches for column in metrics)
