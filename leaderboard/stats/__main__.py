@@ -230,24 +230,13 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
     """
     with path.open(newline="", encoding="utf-8-sig") as stream:
         table = voting.table_of(stream, path.name)
-    heads = [name for name in table.heads if name not in ("sample", "method")]
-    bad = [name for name in heads if name.rpartition(":")[2] not in DIRECTIONS or not name.rpartition(":")[0]]
-    if bad or not heads or not {"sample", "method"} <= set(table.heads):
-        raise VotesError([f"{path.name} must have the columns sample, method and KEY:higher or KEY:lower for each metric."])
-    keys = {name: name.rpartition(":")[0] for name in heads}
-    for key, n in Counter(keys.values()).items():
-        if n > 1:
-            raise VotesError([f"{path.name} has {n} columns of {key}; give each metric a name of its own."])
-        if key in REFERENCE_TITLES:
-            raise VotesError(
-                [f"{path.name} calls a metric {key!r}, as a reference point is called that stands in every table; give it another name."]
-            )
+    keys = _metric_columns(table.heads, path.name)
     unknown = sorted(set(ties) - set(keys.values()))
     if unknown:
         raise VotesError([f"--tie names {', '.join(unknown)}, which {path.name} does not have; it has {', '.join(keys.values())}."])
     samples = {sample: n for n, sample in enumerate(votes.samples)}
     whole = samples.setdefault("", len(samples))
-    values = {name: np.full((len(samples), len(votes.methods)), math.nan) for name in heads}
+    values = {name: np.full((len(samples), len(votes.methods)), math.nan) for name in keys}
     methods = {method: n for n, method in enumerate(votes.methods)}
     read: dict[tuple[int, int], int] = {}
     problems: list[str] = []
@@ -288,6 +277,22 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
             overall = values[name][whole]
         metrics.append(MetricScores(key, by_sample, DIRECTIONS[name.rpartition(":")[2]], ties.get(key, 0.0), overall))
     return metrics
+
+
+def _metric_columns(heads: Sequence[str], file: str) -> dict[str, str]:
+    """The metric of each column KEY:higher or KEY:lower of a file of scores, by the column. Raises `VotesError`."""
+    keys = {name: name.rpartition(":")[0] for name in heads if name not in ("sample", "method")}
+    bad = [name for name, key in keys.items() if name.rpartition(":")[2] not in DIRECTIONS or not key]
+    if bad or not keys or not {"sample", "method"} <= set(heads):
+        raise VotesError([f"{file} must have the columns sample, method and KEY:higher or KEY:lower for each metric."])
+    for key, n in Counter(keys.values()).items():
+        if n > 1:
+            raise VotesError([f"{file} has {n} columns of {key}; give each metric a name of its own."])
+        if key in REFERENCE_TITLES:
+            raise VotesError(
+                [f"{file} calls a metric {key!r}, as a reference point is called that stands in every table; give it another name."]
+            )
+    return keys
 
 
 # --- as JSON
