@@ -4,7 +4,11 @@
 import os
 import sys
 
-RENAMED = {"seal_anew": "rotate_secret_key", "--keep-trials": "--keep-acceptance-tests", "--made-up": "--simulated"}  # names of before 1.0
+RENAMED = {
+    "seal_anew": "rotate_secret_key",
+    "--keep-trials": "--keep-acceptance-tests",
+    "--made-up": "--simulated",
+}  # names from before version 1.0
 
 
 def main() -> None:

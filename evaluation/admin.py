@@ -101,32 +101,18 @@ class PictureRunAdmin(LookOnly):
         self.message_user(request, f"{n} of {queryset.count()} will be made again; one that a worker holds is left as it is.")
 
 
-@admin.register(models.PropertyRun)
-class PropertyRunAdmin(LookOnly):
-    list_display = ("pk", "key", "params", "state", "done", "total", "passed", "of", "seconds", "attempts", "losses", "worker", "failure")
-    list_filter = ("state", "key")
+@admin.register(models.SuiteRun)
+class SuiteRunAdmin(LookOnly):
+    list_display = ("pk", "key", "params", "reference", "state", "done", "total", "seconds", "attempts", "losses", "worker", "failure")
+    list_filter = ("state", ("reference", admin.EmptyFieldListFilter), "key")
     search_fields = ("=pk", "key", "fingerprint", "failure", "failure_detail")
-    exclude = ("outcomes", "pending")
-    actions = ("measure_again",)
+    exclude = ("rows", "at", "results", "pictures")
+    actions = ("test_again",)
 
-    @admin.action(description="Measure again, from the start")
-    def measure_again(self, request: HttpRequest, queryset: QuerySet) -> None:
+    @admin.action(description="Test again, from the start")
+    def test_again(self, request: HttpRequest, queryset: QuerySet) -> None:
         n = sum(run.restart() for run in queryset)
-        self.message_user(request, f"{n} of {queryset.count()} will be measured again; one that a worker holds is left as it is.")
-
-
-@admin.register(models.AcceptanceTest)
-class AcceptanceTestAdmin(LookOnly):
-    list_display = ("pk", "key", "reference", "state", "done", "total", "seconds", "attempts", "losses", "worker", "failure")
-    list_filter = ("state", "key")
-    search_fields = ("=pk", "key", "fingerprint", "failure", "failure_detail")
-    exclude = ("rows", "scenes", "pictures")
-    actions = ("try_again",)
-
-    @admin.action(description="Try again, from the start")
-    def try_again(self, request: HttpRequest, queryset: QuerySet) -> None:
-        n = sum(acceptance_test.restart() for acceptance_test in queryset)
-        self.message_user(request, f"{n} of {queryset.count()} will be tried again; one that a worker holds is left as it is.")
+        self.message_user(request, f"{n} of {queryset.count()} will be tested again; one that a worker holds is left as it is.")
 
 
 @admin.register(models.Score)

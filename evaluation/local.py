@@ -16,7 +16,8 @@ from typing import Any, Protocol
 
 from evaluation.metrics import registry, runner
 from evaluation.metrics.aggregation import Summary
-from evaluation.metrics.runner import MetricRequest, SampleScores
+from evaluation.metrics.result import SampleScores
+from evaluation.metrics.runner import MetricRequest
 from evaluation.networks import weights
 from submissions.formats.detect_kind import family_of
 from submissions.formats.errors import FormatError, Remarks
@@ -134,7 +135,7 @@ def with_programs(
 
 
 def is_path(metric: str) -> bool:
-    """Return whether a metric is asked for as the folder or zip of a program: ./NAME, /NAME, NAME/ or NAME.zip, with :SLUG or without."""
+    """Return whether a metric is given as the folder or zip of a program: ./NAME, /NAME, NAME/ or NAME.zip, with :SLUG or without."""
     path = metric.rpartition(":")[0] if _SLUG.search(metric) else metric
     return path.startswith((".", "/", "~")) or path.endswith(("/", ".zip"))
 
@@ -307,7 +308,7 @@ def _next(ids: Sequence[str]) -> dict[str, SampleScores]:
 
 
 def _family(metrics: Sequence[str], manifest: Manifest | None, paths: Sequence[Path]) -> Family:
-    """Return what is to be scored: the manifest says it, else the metrics that are asked for, else the files."""
+    """Return the kind of entry to score: from the manifest, else from the requested metrics, else from the files."""
     if manifest is not None:
         return manifest.kind
     try:
@@ -369,7 +370,7 @@ def _column(text: str, known: Sequence[MetricRequest]) -> MetricRequest:
 
 
 def _with_param(columns: Sequence[MetricRequest], text: str) -> list[MetricRequest]:
-    """`columns` with KEY.NAME=VALUE or SLUG.NAME=VALUE applied; a slug goes before a key."""
+    """`columns` with KEY.NAME=VALUE or SLUG.NAME=VALUE applied; a name that is both a slug and a key is the slug."""
     target, equals, value = text.partition("=")
     owner, dot, name = target.rpartition(".")
     if not (equals and dot):

@@ -101,11 +101,11 @@ def of_clean_views(views: Mapping[str, View], keys: Iterable[str]) -> list[str]:
 
 
 def of_objects(views: Mapping[str, View], columns: Iterable[tuple[str, Mapping[str, Any]]], seconds: float = math.inf) -> list[str]:
-    """A sentence for each scene in which a detector that a column uses finds nothing, and nothing is marked.
+    """A warning for each scene in which the detector of a column finds no object and no region is marked.
 
-    `columns` are (key of a metric, its parameters as given). A scene is looked at until something is found there. Detectors without
-    weights, with damaged ones, or without enough memory are not asked: a doubt must not stop anybody. After so many `seconds` no more
-    warnings are given.
+    `columns` are (key of a metric, its parameters as given). A scene's views are searched until an object is found. Detectors whose
+    weights are missing or damaged, or that need too much memory, are skipped, because a warning must not stop anybody. The search ends
+    after so many `seconds`.
     """
     until = time.monotonic() + seconds
     wanted: dict[Looking, list[str]] = {}

@@ -50,7 +50,7 @@ def steps(viewer: Viewer, phase: Phase | None) -> list[Step]:
         found.append(Step("Be admitted by the organizers", it is not None and it.admission == Admission.ADMITTED, note=note))
 
     team = reverse("team", args=[slug])
-    found.append(Step("Be in a team, of one if you like", viewer.team_id is not None, team, "Found a team", "Your team"))
+    found.append(Step("Join a team, or be a team of one", viewer.team_id is not None, team, "Found a team", "Your team"))
     found.append(_upload(viewer, phase))
     first = next((i for i, step in enumerate(found) if not step.done), None)
     return [Step(**(vars(step) | {"now": i == first})) for i, step in enumerate(found)]

@@ -16,7 +16,7 @@ def now() -> Any:
 
 
 def read() -> datetime:
-    """Moment by that clock, for what is reckoned here; a query of its own."""
+    """The database's current time, for computing in Python; costs one query."""
     if connection.vendor == "sqlite":
         return timezone.now()
     with connection.cursor() as cursor:

@@ -82,7 +82,8 @@ class UploadForm(EntryForm):
 
 
 class NamedLoginForm(LoginForm):
-    """Logging in. A user name with `@` that is none of the account's addresses is not asked to be confirmed: nobody could."""
+    """Form to log in. A user name that contains `@` but is no address of the account gets no confirmation mail, because nobody could
+    confirm it."""
 
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean()

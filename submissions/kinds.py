@@ -77,8 +77,8 @@ class Family:
         return ", ".join(suffix for suffix, kind in self.suffixes.items() if kind in formats)
 
     def bounds(self, size: tuple[int, int], factor: int = 10) -> tuple[int, int]:
-        """Largest size of a prediction for a reference of that size: ``factor`` times, at least ``least``, at most ``most``; an image of
-        which no size is asked for, as large as any."""
+        """Largest size of a prediction for a reference of that size: ``factor`` times, at least ``least``, at most ``most``; an image
+        without a required size may have any allowed size."""
         if self.images and not all(size):
             return self.most
         first, second = (min(most, max(least, factor * n)) for n, least, most in zip(size, self.least, self.most, strict=True))

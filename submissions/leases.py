@@ -7,7 +7,7 @@ import math
 import socket
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import cache, cached_property
 from itertools import combinations
@@ -68,7 +68,7 @@ class LeasedQuerySet(models.QuerySet):
         return self.claim_free(worker, now, **values)
 
     def claim_free(self, worker: str, now: datetime | None = None, **values: Any) -> Any:
-        """`claim`, but without noting losses, which may lock a phase: for callers that hold a lock of their own."""
+        """`claim` without recording lost leases, which may lock a phase; for callers that hold a lock already."""
         mine = {"lease_token": uuid.uuid4(), "worker": worker, "machine": machine()} | values
         if connection.vendor == "postgresql":
             first = self._first_free if now is None else self._first(now)
@@ -120,7 +120,32 @@ class LeasedQuerySet(models.QuerySet):
         return self.model.from_db(self.db, list(read), list(read.values()))
 
 
-class Leased(models.Model):
+class Failable(models.Model):
+    """A row of work that may fail, with the reason as data; `submissions.wording.failed` makes the sentence of it."""
+
+    doing = ""  # what sentences call the work: "making these pictures"; of the kind of row, or of the row; empty of work on an entry
+
+    reason = models.CharField(max_length=20, blank=True, editable=False)  # a `Reason`
+    numbers = models.JSONField(default=dict, blank=True, editable=False)
+    failure = models.CharField(max_length=400, blank=True)  # text of it: of a program, a worker or an earlier version
+    failure_detail = models.TextField(blank=True)  # the traceback, for operators only
+
+    class Meta:
+        abstract = True
+
+    @staticmethod
+    def failed_by(why: Why, detail: str = "") -> dict[str, Any]:
+        """Fields that say why a row failed."""
+        return {"reason": why.reason, "numbers": dict(why.numbers), "failure": why.note[:400], "failure_detail": detail}
+
+    @property
+    def failed_why(self) -> Why | None:
+        """Reason of its failure, of its last attempt too; None where none failed."""
+        reason = Reason(self.reason) if self.reason else Reason.OTHER
+        return Why(reason, self.numbers, self.failure) if self.reason or self.failure else None
+
+
+class Leased(Failable):
     """A row that one worker at a time works on.
 
     `lease_token` is the fence: a worker writes only `under_lease` with the token it was given, so a result that comes after the row was
@@ -131,9 +156,7 @@ class Leased(models.Model):
     where a worker was lost, losses are the row's own doing and count as attempts.
     """
 
-    say: ClassVar[Callable[[Why, str], str]]  # how a failure is worded, of work that is called so; given when the app starts
     without_result = ""  # why the attempt in hand had none, in words for the log
-    doing: str  # what sentences call the work: "making these pictures"; of the kind of row, or of the row
     # Fields set in a row that is returned, and in one that begins again.
     GIVEN_BACK: ClassVar[dict[str, Any]] = {}
     ANEW: ClassVar[dict[str, Any]] = {
@@ -142,6 +165,8 @@ class Leased(models.Model):
         "attempts": 0,
         "losses": 0,
         "lost": [],
+        "reason": "",
+        "numbers": {},
         "failure": "",
         "failure_detail": "",
     }
@@ -153,8 +178,6 @@ class Leased(models.Model):
     lost = models.JSONField(default=list, blank=True)  # of each loss: the worker, its machine, what happened, and when
     worker = models.CharField(max_length=120, blank=True)
     machine = models.CharField(max_length=240, blank=True)  # of that worker
-    failure = models.CharField(max_length=400, blank=True)  # a sentence for people
-    failure_detail = models.TextField(blank=True)  # the traceback, for operators only
 
     class Meta:
         abstract = True
@@ -162,11 +185,6 @@ class Leased(models.Model):
     def under_lease(self) -> models.QuerySet:
         """This row, if the token in hand is still the row's; otherwise an empty query."""
         return type(self)._default_manager.filter(pk=self.pk, lease_token=self.lease_token, lease_token__isnull=False)
-
-    @classmethod
-    def failed(cls, why: Why, doing: str = "") -> str:
-        """A failure as it is kept: in words."""
-        return cls.say(why, doing)[:400]
 
     def heartbeat(self, until: datetime | None = None, **values) -> bool:
         """Renew the lease, `until` then if given, and set `values`; False when it was lost, and then the work should stop."""
@@ -186,19 +204,12 @@ class Leased(models.Model):
             self.give_up(why, detail)
         else:
             until = database_clock.now() + timedelta(seconds=self.attempts)
-            failed = {"failure": self.failed(why, self.doing), "failure_detail": detail}
-            self.under_lease().update(**{"lease_token": None, "lease_until": until} | failed | self.GIVEN_BACK)
+            self.under_lease().update(**{"lease_token": None, "lease_until": until} | self.failed_by(why, detail) | self.GIVEN_BACK)
 
     def give_up(self, why: Why, detail: str) -> None:
-        """Fail the row for good; here for kinds of row that have a State of their own, and keep the reason in words."""
-        self.under_lease().update(
-            state=self.State.FAILED,
-            failure=self.failed(why, self.doing),
-            failure_detail=detail,
-            finished_at=database_clock.now(),
-            lease_token=None,
-            lease_until=None,
-        )
+        """Fail the row for good; here for kinds of row that have a State of their own."""
+        ended = {"state": self.State.FAILED, "finished_at": database_clock.now(), "lease_token": None, "lease_until": None}
+        self.under_lease().update(**ended, **self.failed_by(why, detail))
 
     def lose(self, what: str, now: datetime | None = None) -> bool:
         """Note that the worker which has this row was lost, or the process that worked for it ("was killed", says `what`):

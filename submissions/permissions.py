@@ -43,7 +43,7 @@ class Viewer(Person):
         if see is not None and (see == action or not self.may(see, thing)):
             raise Http404
         if self.known and self.user.reach is not None and Viewer(self.user.logged_in(), self.challenge, self.now).may(action, thing):
-            raise PermissionDenied("This API token does not reach so far; make one with the scope and the challenge that you need.")
+            raise PermissionDenied("This API token does not allow this; make one with the scope and the challenge that you need.")
         if action == "phase.upload":
             in_no_team = f"You are in no team of {thing.challenge.title}; found or join one on its page, a team of one if you like."
             raise PermissionDenied(self.unadmitted or in_no_team)

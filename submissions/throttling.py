@@ -42,7 +42,7 @@ class TooOften(Refused):
 
 
 class Busy(TooOften):
-    """Others have asked for so much that there is no room for one more at this moment."""
+    """Raised if the server has as many requests in progress as it allows."""
 
     code_name, status = "busy", 503
 

@@ -42,7 +42,8 @@ class Person:
         return self.known and self.user.is_staff and self.reaches(Scope.OPERATE)
 
     def reaches(self, scope: Scope) -> bool:
-        """Return whether they may act in this scope here: all who logged in, and a program as far as its API token goes."""
+        """Return whether the user may act in this scope here: everybody who is logged in, and programs within the limits of their API
+        token."""
         reach = getattr(self.user, "reach", None)
         return reach is None or reach.covers(scope, self.challenge.pk if self.challenge else None)
 
@@ -182,7 +183,8 @@ def sees_board(person: Person, phase: Phase) -> bool:
 
 
 def sees_reference(person: Person, phase: Phase) -> bool:
-    """True for organizers, and from its opening on for whom the phase shows its reference: participants, or who sees the challenge."""
+    """True for organizers; once the phase is open, also for those to whom it shows its reference: participants, or everybody who sees
+    the challenge."""
     if person.organizes:
         return True
     if not sees_challenge(person, phase.challenge) or not phase.has_opened(person.now):

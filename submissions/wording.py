@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from submissions.entry_states import EntryState, Reader, Reason, State, Why
 from submissions.format_time import in_words
+
+
+class Failed(Protocol):
+    """A row of work, as far as its failure goes."""
+
+    @property
+    def doing(self) -> str: ...
+
+    @property
+    def failed_why(self) -> Why | None: ...
+
 
 # The word for a state, and the tone in which a page shows it.
 LABELS: Mapping[State, tuple[str, str]] = {
@@ -38,7 +49,7 @@ PLAIN = {
 HOLDS = {
     Reason.KIND: "many of its files hold nothing that can be scored",
     Reason.INPUTS: "it does not fit the inputs that were given out",
-    Reason.FOLDERS: "its files lie in several folders, as those of several runs do",
+    Reason.FOLDERS: "its files are in several folders, as if from several runs",
 }
 # Why work on an entry, or on anything else that workers do, came to nothing.
 CAUSES = {
@@ -72,12 +83,11 @@ COUNTED_WAITS = {  # for one, and for several
 WITHDRAWN, KEPT_OFF = "withdrawn by its team", "its team has withdrawn a later entry"
 UNRANKED = {
     Reason.LATE: "It was received after the leaderboard was frozen, so it appears when the freeze is lifted.",
-    Reason.KEPT_OFF: "It holds no rank: since the phase was decided its team has withdrawn a later entry, and no earlier one takes that "
-    "place.",
-    Reason.BEST_COUNTS: "It holds no rank: of each team its best entry counts by the primary metric, which is #{number}, {name}.",
-    Reason.LATEST_COUNTS: "It holds no rank: of each team its latest entry counts, which is #{number}, {name}.",
-    Reason.CHOSEN_COUNTS: "It holds no rank: of each team the entry it chose counts, which is #{number}, {name}.",
-    Reason.NONE_CHOSEN: "It holds no rank: of each team the entry it chose counts, and this team has chosen none yet.",
+    Reason.KEPT_OFF: "It has no rank: after the phase was decided, its team withdrew a later entry, and no earlier entry takes its place.",
+    Reason.BEST_COUNTS: "It has no rank, because only the best entry of each team by the primary metric counts: #{number}, {name}.",
+    Reason.LATEST_COUNTS: "It has no rank, because only the latest entry of each team counts: #{number}, {name}.",
+    Reason.CHOSEN_COUNTS: "It has no rank, because only the entry that a team chose counts: #{number}, {name}.",
+    Reason.NONE_CHOSEN: "It has no rank, because only the entry that a team chose counts, and this team has not chosen yet.",
     Reason.NEXT_RANKING: "It is not in the newest ranking yet; the next one is made in a moment.",
 }
 
@@ -170,6 +180,11 @@ def failure(why: Why, doing: str = "") -> str:
         case Reason.OTHER | Reason.OTHER_OWN:
             return why.note or "The service could not score it."
     return f"{begun} failed. {cause(why)}"
+
+
+def failed(row: Failed) -> str:
+    """Failure of a row of work, or of its last attempt; empty where none failed."""
+    return failure(row.failed_why, row.doing) if row.failed_why is not None else ""
 
 
 def count(n: int) -> str:

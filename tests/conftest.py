@@ -93,9 +93,9 @@ def no_acceptance_tests(request, monkeypatch) -> None:
     """Workers of tests try no columns, which takes minutes for networks, but where a test is marked `acceptance_tests`."""
     uses_database = request.node.get_closest_marker("django_db") is not None or "db" in request.fixturenames
     if uses_database and request.node.get_closest_marker("acceptance_tests") is None:
-        from evaluation.work import acceptance_tests
+        from evaluation.work import suites
 
-        monkeypatch.setattr(acceptance_tests, "try_once", lambda worker, overdue=False: False)
+        monkeypatch.setattr(suites, "acceptance_test_once", lambda worker, overdue=False: False)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -85,7 +85,7 @@ PEERS: Mapping[str, tuple[Peer, ...]] = MappingProxyType(
             Peer(
                 "scikit-image and torchmetrics, with data_range=1",
                 True,
-                "to rounding; torchmetrics computes in float32. Equal images have 100 dB here, infinity there",
+                "to rounding; torchmetrics computes in float32. Identical images have 100 dB here and infinity there",
                 "render/test_psnr.py::test_agrees_with_scikit_image",
             ),
         ),
@@ -93,7 +93,7 @@ PEERS: Mapping[str, tuple[Peer, ...]] = MappingProxyType(
             Peer(
                 "scikit-image, with gaussian_weights=True, sigma=1.5, use_sample_covariance=False, data_range=1",
                 True,
-                "to rounding. Its defaults are another window (7 × 7, all pixels alike)",
+                "to rounding. Its default is another window (7 × 7, uniform weights)",
                 "render/test_ssim.py::test_agrees_with_scikit_image",
             ),
             Peer(
@@ -107,7 +107,7 @@ PEERS: Mapping[str, tuple[Peer, ...]] = MappingProxyType(
             Peer(
                 "torchmetrics",
                 True,
-                "to its precision, from files on",
+                "to its precision, from the same files",
                 "render/test_fid.py::test_agrees_with_torchmetrics_from_file_to_distance",
             ),
         ),
@@ -115,7 +115,7 @@ PEERS: Mapping[str, tuple[Peer, ...]] = MappingProxyType(
             Peer(
                 "puzzle_sim",
                 True,
-                "with the same network; the default weights here are others",
+                "with the same network; our default weights are different",
                 "render/puzzlesim/test_similarity.py::test_parity_with_the_peer",
             ),
         ),

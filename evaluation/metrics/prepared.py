@@ -161,7 +161,7 @@ def read(path: Path) -> tuple[Prepared, bool]:
 
 @cache
 def _code() -> str:
-    """The current code of the metrics and their networks: what one version kept, the next may not understand."""
+    """Digest of the code of the metrics and their networks: another version may not understand the prepared data."""
     found = hashlib.sha256()
     for folder in _CODE:
         for path in sorted(folder.rglob("*.py")):

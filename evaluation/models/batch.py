@@ -137,7 +137,7 @@ class EvaluationBatch(models.Model):
 
     @classmethod
     def latest(cls, phase: Phase) -> EvaluationBatch | None:
-        """Return what the latest decision asked for: the batch being built, else the current one."""
+        """Return the batch of the latest decision: the one being built, else the current one."""
         return max(cls.live(phase), key=lambda batch: batch.state == cls.State.BUILDING, default=None)
 
     @classmethod
@@ -229,8 +229,8 @@ class EvaluationBatch(models.Model):
         return batch
 
     def outdated(self) -> list[Outdated]:
-        """The columns whose values are not of the current version of their metric, in the board's order, but those that are no longer
-        computed. Imported figures have none."""
+        """The columns with values of an earlier version of their metric, in the board's order, without metrics that are no longer
+        computed. Imported figures have no such columns."""
         found = []
         for column in self.metrics:
             if column["key"] and not is_retired(column) and not registry.is_current(column):
@@ -263,7 +263,7 @@ class EvaluationBatch(models.Model):
 
     @classmethod
     def all_outdated(cls) -> list[EvaluationBatch]:
-        """Return what the phases' latest decisions asked for, where that has outdated columns: what a re-evaluation is to replace."""
+        """Return the phases' latest batches that have outdated columns, which a re-evaluation would replace."""
         live = cls.objects.filter(state__in=[cls.State.CURRENT, cls.State.BUILDING], reference__isnull=False)
         rows = live.select_related("phase__challenge", "reference").order_by(
             "phase__challenge__slug", "phase__position", "phase_id", "state"
@@ -272,7 +272,7 @@ class EvaluationBatch(models.Model):
         return [batch for batch in rows if latest[batch.phase_id] is batch and batch.outdated()]
 
     def requests(self, without: Collection[str] = ()) -> list[MetricRequest]:
-        """Return what the runner is asked for, in the board's order."""
+        """Return the requests for the runner, in the board's order."""
         wanted = (m for m in self.metrics if m["slug"] not in without)
         return [MetricRequest(m["slug"], m["key"], m["params"], registry.version_of(m)) for m in wanted]
 

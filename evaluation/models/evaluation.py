@@ -13,6 +13,7 @@ from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
 from evaluation.metrics import runner
+from evaluation.metrics.result import SampleScores
 from evaluation.metrics.shared import TOGETHER
 from evaluation.models import crosscheck, part_plan
 from evaluation.models.batch import EvaluationBatch
@@ -24,7 +25,7 @@ from submissions.choices import TextChoices
 from submissions.entry_states import Why
 from submissions.errors import Refused
 from submissions.formats import box_alignment
-from submissions.leases import LeasedQuerySet
+from submissions.leases import Failable, LeasedQuerySet
 from submissions.models import AuditEntry, Phase, Status, Submission, User
 
 log = structlog.get_logger(__name__)
@@ -44,7 +45,7 @@ class EvaluationQuerySet(models.QuerySet):
             Evaluation.make(submission, batch, backlogs)
 
 
-class Evaluation(models.Model):
+class Evaluation(Failable):
     """One scoring of one submission under one batch (its reference and metric definitions)."""
 
     class State(TextChoices):
@@ -66,8 +67,6 @@ class Evaluation(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
-    failure = models.CharField(max_length=400, blank=True)  # a sentence for people
-    failure_detail = models.TextField(blank=True)  # the traceback, for operators only
     artifact_key = models.CharField(max_length=255, blank=True, editable=False)  # the entry's items, if its file was read again for this
     diagnosis = models.CharField(
         max_length=8, blank=True, editable=False
@@ -177,11 +176,9 @@ class Evaluation(models.Model):
             results = list(locked.parts.order_by("start").values_list("result", flat=True))
             # This step computes too, so a column that a part or this code leaves out waits for a re-evaluation, without a score.
             waiting = {column.slug for column in lost} | {slug for result in results for slug, data in result.items() if data is None}
-            scored = [
-                {slug: runner.SampleScores.from_dict(data) for slug, data in result.items() if slug not in waiting} for result in results
-            ]
+            scored = [{slug: SampleScores.from_dict(data) for slug, data in result.items() if slug not in waiting} for result in results]
             finished = runner.finish(locked.batch.requests(without=waiting), scored, reference.item_ids, reference.groups)
-            Score.write(locked, finished, _cost(locked))
+            Score.write(locked.pk, locked.batch.metrics, finished, _cost(locked))
             locked.state, locked.finished_at = self.State.DONE, timezone.now()
             fits: dict[str, str] = {}  # parts of other metrics are of the same items
             for labels in locked.parts.values_list("fits", flat=True):
@@ -229,8 +226,10 @@ class Evaluation(models.Model):
             if locked.state != self.State.RUNNING:
                 return
             locked.state, locked.finished_at = self.State.FAILED, timezone.now()
-            locked.failure, locked.failure_detail = Part.failed(why), detail
-            locked.save(update_fields=["state", "finished_at", "failure", "failure_detail"])
+            failed = self.failed_by(why, detail)
+            for name, value in failed.items():
+                setattr(locked, name, value)
+            locked.save(update_fields=["state", "finished_at", *failed])
             locked.parts.filter(state=Part.State.WAITING).update(state=Part.State.DROPPED, lease_token=None, lease_until=None)
             if locked.batch.state == EvaluationBatch.State.CURRENT:
                 locked.submission.fail(why, detail)
@@ -387,7 +386,7 @@ class Part(Deferrable):
         if not rows.update(lease_token=None, lease_until=None, attempts=F("attempts") - 1, **self.GIVEN_BACK):
             return False
         log.warning("a remote worker lost its part", part=self.pk, worker=self.worker, scored=self.scored, seconds=self.seconds_held(now))
-        WorkerToken.note_left(self.token_id, self, in_vain=True)
+        WorkerToken.note_left(self.token_id, self.pk, in_vain=True)
         worker_notify.after_commit("work" if self.device == "cpu" else "gpu")
         return True
 
@@ -437,6 +436,10 @@ class Part(Deferrable):
                 rows = type(self).objects.filter(pk=self.pk, state=self.State.WAITING)
                 self._keep(rows, result, right.seconds)
 
+    def leave_to_service(self, own_only: bool) -> None:
+        """Let only the service's own workers do the part, or others too."""
+        type(self).objects.filter(pk=self.pk).update(own_only=own_only)
+
     def hold(self) -> None:
         """Its worker is in doubt: no score uses it until that is settled."""
         with transaction.atomic():
@@ -464,8 +467,6 @@ class Part(Deferrable):
         why = replace(why, numbers={**why.numbers, "first": self.start + 1, "last": self.stop})
         with transaction.atomic():
             Evaluation.lock_phase(self.evaluation_id)
-            failed = self.under_lease().update(
-                state=self.State.FAILED, failure=self.failed(why), failure_detail=detail, lease_token=None, lease_until=None
-            )
+            failed = self.under_lease().update(state=self.State.FAILED, lease_token=None, lease_until=None, **self.failed_by(why, detail))
             if failed:
                 self.evaluation.fail(why, detail)

@@ -1,4 +1,4 @@
-"""The pictures of a scene of an entry, made by workers once: who asked for which, and how far they are."""
+"""Pictures of a scene of an entry, made once by workers: which were requested by whom, and their progress."""
 
 from __future__ import annotations
 

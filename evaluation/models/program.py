@@ -123,7 +123,7 @@ class MetricProgram(Run):
 
     @property
     def environment_changed(self) -> bool:
-        """True if packages here are of other versions than those it was checked with."""
+        """True if this machine has other versions of packages than those that the program was checked with."""
         if not self.environment or self.read.run == "image":
             return False
         try:

@@ -39,7 +39,7 @@ class Deferrable(Leased):
         if now - since >= at_most:
             self.give_up(why, "")
         else:
-            self.defer(1.0, lacking_since=since, failure=self.failed(why, self.doing))
+            self.defer(1.0, lacking_since=since, **self.failed_by(why))
 
 
 class Run(Deferrable):

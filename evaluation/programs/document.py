@@ -112,7 +112,7 @@ class MetricDocument:
 
     @property
     def sandbox(self) -> str:
-        """Sandbox that it needs, in words that tell one from another."""
+        """Name of the sandbox that the program needs."""
         return self.run if self.device == "cpu" else f"{self.run} with a card"
 
     def of_kind(self, kind: str) -> MetricDocument:
@@ -502,6 +502,6 @@ def installed() -> tuple[str, ...]:
 
 
 def environment_of(packages: tuple[str, ...]) -> dict[str, str]:
-    """Versions of the interpreter and of these packages: what may change a program's numbers and is no part of its fingerprint."""
+    """Versions of the interpreter and of these packages. They may change a program's numbers but are not part of its fingerprint."""
     versions = {"python": platform.python_version()}
     return versions | {name: importlib.metadata.version(name) for name in packages}

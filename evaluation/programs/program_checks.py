@@ -86,7 +86,7 @@ def _noisy(render: Any) -> Any:
 
 
 def first_run(program: Program, samples: Sequence[tuple[str, Sample]], params: Mapping[str, Any]) -> Check:
-    """It gives every item a value within its bounds, and no damaged item a better one than itself on all items."""
+    """Check that the program gives every item a value within its bounds, and does not prefer the damaged copies on all items."""
     rows = _rows(program, samples, params)
     failed = [row for row in rows if row.status == Status.FAILED]
     if failed:

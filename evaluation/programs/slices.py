@@ -18,10 +18,9 @@ class Paused(Exception):
 
 
 class Slice:
-    """One slice: so many `seconds` on the wall, from when it is made.
-
-    The first call may take as long as the program's effort allows, so every slice gets on. A later call begins only if there is time for
-    one as long as the longest of the slice. If it takes longer all the same, it is stopped and comes first in the next slice.
+    """A slice of work of so many `seconds` of wall time, from its creation. The first call may take as long as the program's declared
+    effort allows, so that every slice makes progress. Another call begins only if there is time for one as long as the longest so far. A
+    call that takes longer is stopped, and comes first in the next slice.
     """
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -53,8 +52,8 @@ class Slice:
 
 
 class SlicedProgram:
-    """A program whose calls are of one slice. Calls whose results are `kept` from earlier slices are not made again, provided that they
-    are asked for in the same order; those that are made are added to `kept`."""
+    """A program that runs within one slice. Calls whose results were `kept` in earlier slices are not repeated, provided that they are
+    requested in the same order; new results are added to `kept`."""
 
     def __init__(self, program: Program, of: Slice, kept: list[Kept] | None = None, place: list[int] | None = None) -> None:
         self.program, self.slice = program, of

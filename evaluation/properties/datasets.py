@@ -1,4 +1,4 @@
-"""Simulated models that metrics are tested on. Nothing heavy is imported before they are asked for."""
+"""Simulated models that metrics are tested on. Large libraries are imported only when the models are requested."""
 
 from __future__ import annotations
 

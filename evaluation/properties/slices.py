@@ -1,48 +1,27 @@
-"""The suite in slices: the same tables, measured a few seconds at a time by a process that is idle.
-
-What is known so far travels as plain JSON, see `Progress`.
-"""
+"""The sanity tests in slices: the same tables, measured a few seconds at a time by a process that is idle."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
 from evaluation.metrics import registry
 from evaluation.properties import datasets, measure, suite
 from evaluation.properties.outcomes import Plain, held, plain
-from evaluation.properties.suite import Dataset, Table
+from evaluation.properties.suite import Dataset, Progress, Table
 
 
-@dataclass
-class Progress:
-    """The progress of a run of the suite.
-
-    `outcomes`: one dict per model, in the dataset's order, as `outcomes.plain` writes it. Only the
-    last may lack tests: they come next.
-    `pending`: distances of the trial under way, of its first pairs.
-    """
-
-    outcomes: list[Plain] = field(default_factory=list)
-    pending: list[float | None] = field(default_factory=list)
-
-
-def measure_slice(
-    key: str, params: Mapping[str, Any], outcomes: Sequence[Plain], pending: Sequence[float | None], seconds: float, total: int = 0
-) -> dict[str, Any]:
-    """One slice on the metric's dataset, as plain JSON: the progress, the number of models, and the
-    table once that was the last slice. If the dataset is not the one of `total` tests that was begun on,
-    everything begins again."""
+def measure_slice(key: str, params: Mapping[str, Any], progress: Progress, seconds: float) -> Progress:
+    """One slice on the metric's dataset. If the dataset is not the one that was begun on, everything begins again."""
     metric, family = (key, params, None), registry.get(key).family
     dataset, items = datasets.main(key)
-    begun_on_others = total and total != len(items) * len(suite.tests_of(family))
-    so_far = Progress() if begun_on_others else Progress(list(outcomes), list(pending))
-    found = advance(metric, items, so_far, seconds)
-    complete = is_complete(family, found.outcomes, len(items))
-    finished = table(metric, dataset, found.outcomes, measure.milliseconds(metric, items)).to_dict() if complete else None
-    return {"outcomes": found.outcomes, "pending": found.pending, "models": len(items), "table": finished}
+    begun_on_others = progress.total not in (0, len(items) * len(suite.tests_of(family)))
+    found = advance(metric, items, Progress() if begun_on_others else progress, seconds)
+    if not is_complete(family, found.rows, len(items)):
+        return found
+    return replace(found, results=[table(metric, dataset, found.rows, measure.milliseconds(metric, items)).to_dict()])
 
 
 def advance(metric: measure.Metric, items: Mapping[str, Any], progress: Progress, seconds: float) -> Progress:
@@ -53,11 +32,15 @@ def advance(metric: measure.Metric, items: Mapping[str, Any], progress: Progress
     procedures, pair_type = measure.procedures_of(family), measure.pair_type_of(family)
     tests = {test.id for test in suite.tests_of(family)}
     ready = procedures.prepared(items)
-    found = Progress([dict(outcome) for outcome in progress.outcomes], list(progress.pending))
-    for number, item_id in list(enumerate(ready))[max(0, len(found.outcomes) - 1) :]:
-        if number == len(found.outcomes):
-            found.outcomes.append({})
-        outcome = found.outcomes[number]
+    outcomes, pending = [dict(outcome) for outcome in progress.rows], list(progress.at)
+
+    def found() -> Progress:
+        return Progress(outcomes, pending, done=sum(map(len, outcomes)), total=len(items) * len(tests))
+
+    for number, item_id in list(enumerate(ready))[max(0, len(outcomes) - 1) :]:
+        if number == len(outcomes):
+            outcomes.append({})
+        outcome = outcomes[number]
         if tests <= outcome.keys():
             continue
         size = procedures.size(ready[item_id])
@@ -66,19 +49,19 @@ def advance(metric: measure.Metric, items: Mapping[str, Any], progress: Progress
         for trial in trials:
             if set(trial.tests) <= outcome.keys():
                 continue
-            while not measure.is_decided(trial, column.spec, found.pending, size):
-                prediction, reference = trial.pairs[len(found.pending)]
+            while not measure.is_decided(trial, column.spec, pending, size):
+                prediction, reference = trial.pairs[len(pending)]
                 pair = pair_type.of(prediction, reference, 1.0, shared.setdefault(id(reference), {}))
-                found.pending.append(column.distance(pair))
+                pending.append(column.distance(pair))
                 if time.monotonic() >= deadline:
                     break
-            if not measure.is_decided(trial, column.spec, found.pending, size):
-                return found
-            outcome |= plain(measure.judged(trial, column.spec, found.pending, size))
-            found.pending = []
+            if not measure.is_decided(trial, column.spec, pending, size):
+                return found()
+            outcome |= plain(measure.judged(trial, column.spec, pending, size))
+            pending = []
             if time.monotonic() >= deadline:
-                return found
-    return found
+                return found()
+    return found()
 
 
 def is_complete(family: str, outcomes: Sequence[Plain], n: int) -> bool:

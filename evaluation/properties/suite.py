@@ -1,13 +1,13 @@
-"""The property suite: what a metric should satisfy, measured on many models. How well it does is a Table.
+"""Suites of tests of metrics, and the sanity tests, which are one: what a metric should satisfy, measured on many models.
 
-A test holds or does not hold for one model; its rate is the share of models it holds for, and a
-metric passes it at PASS or more. Nothing heavy is imported here, so that pages can read tables;
-what measures is `evaluation.properties.measure`.
+A sanity test holds or does not hold for one model; its rate is the share of models it holds for, and a metric passes it at PASS or
+more. How well a metric does is a Table. The other suite is the acceptance test, `evaluation.properties.gate.design`. Nothing heavy is
+imported here, so that pages can read tables; what measures is `evaluation.properties.measure`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -22,12 +22,15 @@ SHARES = ("corner_precision", "corner_recall", "corner_f1", "edge_precision", "e
 
 @dataclass(frozen=True)
 class Property:
-    """One test: its id, and its title (the published table's name for it)."""
+    """One test of a suite: its id, its title (of sanity tests the published table's name for it), and the share that it is passed at;
+    `each` is what no single kind of damage may be below."""
 
     id: str
     title: str
     group: str
     doc: str
+    least: float = PASS
+    each: float | None = None
 
     @property
     def families(self) -> tuple[str, ...]:
@@ -49,25 +52,25 @@ TESTS = (
         "symmetry_0mean",
         "Symmetry (0 mean, weighted)",
         "Symmetry",
-        "After unequal noise without drift, changing the roles of prediction and reference changes nothing.",
+        "After unequal noise without drift, swapping prediction and reference changes nothing.",
     ),
     Property(
         "near_symmetry_0mean",
         "Near symmetry (0 mean, weighted)",
         "Symmetry",
-        "After the same noise, changing the roles changes the distance by 5 % at most.",
+        "After the same noise, swapping prediction and reference changes the distance by at most 5 %.",
     ),
     Property(
         "symmetry_shift",
         "Symmetry (shift, weighted)",
         "Symmetry",
-        "After noise and a shift by a tenth of the diameter, changing the roles changes nothing.",
+        "After noise and a shift by a tenth of the diameter, swapping prediction and reference changes nothing.",
     ),
     Property(
         "near_symmetry_shift",
         "Near symmetry (shift, weighted)",
         "Symmetry",
-        "After noise and the same shift, changing the roles changes the distance by 5 % at most.",
+        "After noise and the same shift, swapping prediction and reference changes the distance by at most 5 %.",
     ),
     Property(
         "quasi_far",
@@ -85,19 +88,19 @@ TESTS = (
         "triangle_rand_other",
         "Triangle ineq. (rand other)",
         "Triangle inequality",
-        "Between three different models, a detour over one of them is never shorter.",
+        "Triangle inequality for three different models.",
     ),
     Property(
         "triangle_add_noise",
         "Triangle ineq. (add noise)",
         "Triangle inequality",
-        "Between a model, a noisy copy and a noisy copy of that, the detour over the first copy is never shorter.",
+        "Triangle inequality for a model, a noisy copy of it, and a noisy copy of that copy.",
     ),
     Property(
         "triangle_del1_del2",
         "Triangle ineq. (del1/del2)",
         "Triangle inequality",
-        "Between a model, a copy without an edge and one without a second edge, the detour over the first copy is never shorter.",
+        "Triangle inequality for a model, a copy without an edge, and a copy without a second edge.",
     ),
 )
 
@@ -105,6 +108,37 @@ TESTS = (
 def tests_of(family: str) -> tuple[Property, ...]:
     """The tests that are asked of a family's metrics, in order."""
     return tuple(test for test in TESTS if family in test.families)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A suite of tests: its name for people, its version, which is raised whenever any result can change, and the tests of a metric with
+    some parameters, in order."""
+
+    title: str
+    version: str
+    tests: Callable[[MetricSpec, Mapping[str, Any]], tuple[Property, ...]]
+
+
+SANITY = Suite("sanity tests", f"sanity/{SUITE_VERSION}", lambda spec, params: tests_of(spec.family))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Progress of a run of a suite, as plain JSON; each slice of it goes on from there.
+
+    `rows`: what was measured: of sanity tests one dict of outcomes per model (`outcomes.plain`), in the dataset's order, of which only
+    the last may lack tests; of acceptance tests one score each (`evaluation.properties.gate.design.Row`).
+    `at`: where the next slice begins: the distances of the trial under way, of its first pairs; or the numbers of scene and subject.
+    `results`: the Table of sanity tests, once all are measured; the SceneVerdict of each scene that is done.
+    `done`, `total`: tests of single models, or scores.
+    """
+
+    rows: Sequence[Any] = ()
+    at: Sequence[Any] = ()
+    results: Sequence[Mapping[str, Any]] = ()
+    done: int = 0
+    total: int = 0
 
 
 def strict(spec: MetricSpec) -> bool:
@@ -118,13 +152,10 @@ def strict(spec: MetricSpec) -> bool:
 def monotone_rule(spec: MetricSpec) -> str:
     """The rule, of two, that the monotone tests hold this metric to, in a sentence: said once, not test by test."""
     if strict(spec):
-        return (
-            "In the monotonic tests the distance to the original must grow at every step: precision, recall and F1 are held to that "
-            "(strict rule)."
-        )
+        return "In the monotonicity tests, precision, recall and F1 must get worse at every step (strict rule)."
     return (
-        "In the monotonic tests the distance to the original must not fall at any step; "
-        "only precision, recall and F1 are asked to grow at each (weak rule)."
+        "In the monotonicity tests the distance to the original must not fall at any step; only precision, recall and F1 must get worse "
+        "at every step (weak rule)."
     )
 
 

@@ -144,7 +144,7 @@ def stray(mesh: Mesh, share: float, rng: np.random.Generator) -> Mesh:
 
 
 def welded(mesh: Mesh) -> Mesh:
-    """Vertices at exactly the same place made one, those that no face uses left out; faces keep their order."""
+    """The mesh with vertices at exactly the same position merged and unused vertices removed; faces keep their order."""
     places, number = np.unique(mesh.vertices + 0.0, axis=0, return_inverse=True)
     return used_only(Mesh(places, number.reshape(-1)[mesh.faces], mesh.face_colours)) if len(mesh.faces) else mesh
 

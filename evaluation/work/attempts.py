@@ -41,7 +41,7 @@ class MissingHere(Exception):
 
 
 class Yielded(Exception):
-    """Somebody waits whose work goes first; what was begun is dropped."""
+    """Raised to stop work, which is dropped, because work with priority is waiting."""
 
 
 @contextmanager

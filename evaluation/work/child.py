@@ -45,7 +45,8 @@ from evaluation.networks.device_use import CardTrouble
 from evaluation.networks.weights import WeightsError
 from evaluation.programs import sandbox, seccomp
 from evaluation.programs.guest import isolation
-from evaluation.properties import slices
+from evaluation.properties.slices import measure_slice
+from evaluation.properties.suite import Progress
 from evaluation.work.parent_death import end_with
 from submissions.formats.box_alignment import Box, label
 from submissions.formats.errors import FormatError, Remarks
@@ -205,11 +206,6 @@ def picture(folder: Path, job: dict) -> dict:
     return {"fault": ""}
 
 
-def properties(folder: Path, job: dict) -> dict:
-    """A slice of the property suite; see `evaluation.properties.slices.measure_slice`."""
-    return slices.measure_slice(**{name: value for name, value in job.items() if name not in ("kind", "programs", "idle")})
-
-
 def pictures(folder: Path, job: dict) -> dict:
     """Pictures of some views of an entry, at least one, as many as there is time for; leaves them in the folder."""
     from evaluation.images import views
@@ -222,21 +218,24 @@ def pictures(folder: Path, job: dict) -> dict:
     return {"made": made}
 
 
-def try_column(folder: Path, job: dict) -> dict:
-    """Some subjects of a column's acceptance test on one scene, at least one, as many as there is time for; see
-    `evaluation.networks.gate.acceptance_test`.
+def suite(folder: Path, job: dict) -> dict:
+    """A slice of a run of a suite of tests, see `evaluation.properties.suite.Progress`: of an acceptance test where the job names a
+    reference, else of sanity tests.
 
-    Returns their `rows`, and how many `subjects` that were `of` how many in the scene; meanwhile the folder has how many scores
-    there are. What the metric keeps of the scene is left in `prepared`, unless the job brings what an earlier slice left there. Where
-    no subject to begin with is named, the `pictures` of the scene's first one instead, which are left in the folder.
+    An acceptance test does some subjects of one scene, at least one, as many as there is time for; meanwhile the folder has how many
+    scores there are. What the metric keeps of the scene is left in `prepared`, unless the job brings what an earlier slice left there.
+    Where the job asks for `pictures`, it makes those of the scene's first subject instead, and leaves them in the folder.
     """
-    from evaluation.networks.gate import acceptance_test
-
     (request,) = _requests(job)
     spec, params = registry.get(request.key), dict(request.params)
+    progress = Progress(**job["progress"])
+    if "reference" not in job:
+        return dataclasses.asdict(measure_slice(request.key, params, progress, job["seconds"]))
+    from evaluation.properties.gate import acceptance_test  # loads scipy
+
     references = FAMILIES[job["family"]].load(Path(job["reference"]), job["item_ids"])
     subjects = acceptance_test.subjects_of(spec, params, references, job["scene"])
-    if job["subject"] is None:
+    if job["pictures"]:
         from evaluation.images import paint
 
         made = []
@@ -248,19 +247,14 @@ def try_column(folder: Path, job: dict) -> dict:
     if unreadable:
         known = acceptance_test.prepare(spec, params, references, subjects, job["unit_scale"])
         (folder / "prepared").write_bytes(prepared.pack(known))
-    end, done = time.monotonic() + job["seconds"], 0
-    rows: list[acceptance_test.Row] = []
-    for subject in subjects[job["subject"] :]:
-        if done and time.monotonic() > end:
-            break
-        before = len(rows)
 
-        def progress(n: int, before: int = before) -> None:
-            (folder / SCORED).write_text(str(before + n))
+    def advance(done: int) -> None:
+        (folder / SCORED).write_text(str(done))
 
-        rows += acceptance_test.scored(spec, params, references, subject, job["unit_scale"], progress, known)
-        done += 1
-    return {"rows": [dataclasses.asdict(row) for row in rows], "subjects": done, "of": len(subjects)}
+    found = acceptance_test.measure_slice(
+        spec, params, references, job["scene"], job["scenes_left"], job["unit_scale"], progress, job["seconds"], advance, known
+    )
+    return dataclasses.asdict(found)
 
 
 def check_program(folder: Path, job: dict) -> dict:
@@ -363,26 +357,22 @@ JOBS = {
     "inputs": inputs,
     "sheet": sheet,
     "picture": picture,
-    "properties": properties,
     "pictures": pictures,
-    "acceptance_test": try_column,
+    "suite": suite,
     "program": check_program,
     "program_values": program_values,
     "card": try_card,
 }
 ENDS = {0: "ok", 3: "memory", 4: "weights", 5: "room", 6: "definition", 7: "library", 8: "card", 9: "accelerator"}  # by exit code
 PARSING = ("validate", "reference", "inputs", "sheet", "picture")  # on bytes as somebody sent them
-COMPUTE = ("prepare", "score", "properties", "acceptance_test", "card")  # on what was read and found well formed before
+COMPUTE = ("prepare", "score", "suite", "card")  # on what was read and found well formed before
 
 
 def uses_networks(job: dict) -> bool:
     """Return whether a network runs in this job; a metric that this code has not runs none, because the job is refused."""
     if job["kind"] == "card":
         return True
-    if job["kind"] == "pictures":
-        columns = list(job["columns"]["maps"].values())
-    else:
-        columns = [job] if job["kind"] == "properties" else job.get("requests", ())
+    columns = job["columns"]["maps"].values() if job["kind"] == "pictures" else job.get("requests", ())
     known = ((registry.REGISTRY.get(column.get("key", "")), column.get("params", {})) for column in columns)
     return any(spec.runs_networks(params) for spec, params in known if spec is not None)
 

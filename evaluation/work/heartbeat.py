@@ -44,7 +44,7 @@ class Heartbeat:
         return self
 
     def stop(self) -> None:
-        """The process ends in order: its row goes, so that nobody counts on it."""
+        """Delete the process's row when it ends normally, so that it is not taken for running."""
         self._stopping.set()
         self._thread.join(settings.HEARTBEAT_SECONDS)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evaluation.metrics import registry
-from evaluation.models import AcceptanceTest, PropertyRun
+from evaluation.models import SuiteRun
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,8 @@ class Background:
 
     @classmethod
     def now(cls) -> Background:
-        runs = PropertyRun.objects.waiting().defer("outcomes", "pending")
-        tested = [Measured("sanity tests", it.pk, _title(it.key), it.seconds_left) for it in runs]
-        acceptance_tests = AcceptanceTest.objects.waiting().filter(judged_at__isnull=True).defer("rows", "scenes", "pictures")
-        tried = [Measured("acceptance tests", it.pk, _title(it.key), _left(it)) for it in acceptance_tests]
-        return cls((*tested, *tried))
+        runs = SuiteRun.objects.waiting().filter(judged_at=None).without_results()
+        return cls(tuple(Measured(it.suite.title, it.pk, _title(it.key), it.seconds_left) for it in runs))
 
     @property
     def rows(self) -> frozenset[tuple[str, int]]:
@@ -52,10 +49,6 @@ class Background:
         minutes = None if left is None else max(1, round(left / at_once / 60))
         takes = "how long that takes is not known yet" if minutes is None else f"that takes about {minutes} min"
         return f"In the background workers do {what}; {takes}. This has low priority, and pauses while anything else is to be done."
-
-
-def _left(acceptance_test: AcceptanceTest) -> float | None:
-    return acceptance_test.seconds * (acceptance_test.total - acceptance_test.done) / acceptance_test.done if acceptance_test.done else None
 
 
 def _title(key: str) -> str:

@@ -203,7 +203,7 @@ class Sandbox:
 
 @contextmanager
 def folder_in(root: Path) -> Iterator[Path]:
-    """A folder for one job below `root`, removed afterwards; what workers that were killed left behind there goes first."""
+    """A folder for one job below `root`, removed afterwards. Folders left behind by killed workers are removed first."""
     root.mkdir(parents=True, exist_ok=True)
     for left in root.iterdir():
         try:

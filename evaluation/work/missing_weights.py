@@ -1,5 +1,5 @@
-"""A worker that lacks the weights of a network, or has others than those asked for, or other code, leaves the work to workers
-that have them: it is no attempt, and the worker itself asks for it again a while later."""
+"""Work that a worker leaves to others because it lacks the requested weights or has other code. This does not count as an attempt, and
+the worker may claim the work again after a while."""
 
 from __future__ import annotations
 

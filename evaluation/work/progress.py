@@ -194,7 +194,7 @@ def oldest_waiting(now: datetime | None = None) -> dict[str, float]:
 
 
 def oldest_in_progress(now: datetime | None = None) -> dict[str, float]:
-    """Seconds since the oldest work was begun that is not done, by its kind; of validation, since the entry came."""
+    """Age in seconds of the oldest unfinished work of each kind, since its start; of validation, since the entry was received."""
     at_work = Submission.objects.filter(status__in=[Status.CLAIMED, Status.VALIDATING]).aggregate(at=Min("received_at"))["at"]
     running = Evaluation.objects.filter(state=Evaluation.State.RUNNING).aggregate(at=Min("started_at"))["at"]
     return {"validation": _age(at_work, now), "scoring": _age(running, now)}

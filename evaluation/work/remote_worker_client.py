@@ -81,7 +81,7 @@ class Ending:
             raise Stopped
 
     def pause(self, seconds: float) -> None:
-        """Sleep, and end when that is asked for."""
+        """Sleep for some seconds; end at once on a request to stop."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             if self.asked:
@@ -171,7 +171,8 @@ class Worker:
         weights.use_cache(folder / "weights")
 
     def introduce(self) -> None:
-        """Say what this worker is connected to. Raises `Useless` where its token is for none of its queues, and `ServerError`."""
+        """Log which server and challenge this worker is connected to. Raises `Useless` if its token allows none of its queues, and
+        `ServerError`."""
         about = self.server.get("api/v1/worker")
         queues = [queue for queue in self.queues if queue in about["queues"]]
         if not queues:

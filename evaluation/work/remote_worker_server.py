@@ -1,4 +1,5 @@
-"""The service's side of workers that only call out: give a part, hear of it, take its result. What they send is hostile.
+"""The service's side of remote workers, which only make outgoing calls: lease a part, hear of its progress, take its result. Everything
+that they send is untrusted.
 
 They get what a part needs by signed links, each with its size and sha256, and nothing else: no other challenge, no credentials.
 """
@@ -55,8 +56,9 @@ class Lost(Exception):
 
 
 def retry_after(token: WorkerToken) -> int:
-    """Whole seconds until a worker of the token should ask again: few while it had work recently, more later, and spread out. The more
-    workers there are, the later, so that hundreds ask no oftener than some dozens; each is heard of before it counts as gone."""
+    """Whole seconds until a worker of the token should ask again: few if it had work recently, more later, randomly spread. It grows
+    with the number of workers, so that hundreds ask no more often than some dozens, and stays short enough that no worker is taken for
+    gone."""
     since = (timezone.now() - (token.worked_at or token.created_at)).total_seconds()
     together = _n_workers(int(time.monotonic() / SLOW)) / MAX_ASKED
     seconds = max(min(SLOW, max(QUICK, IDLE_SHARE * since)), min(2 * SEEN_SECONDS, together))
@@ -215,7 +217,7 @@ def give_up(part: Part, kind: str, sentence: str) -> None:
     log.warning("a worker from outside gave a part up", part=part.pk, worker=part.worker, kind=kind, sentence=sentence[:400])
     if kind != "failed":
         if part.defer(0):
-            WorkerToken.note_left(part.token_id, part, in_vain=part.seconds_held() > settings.LEASE_SECONDS)
+            WorkerToken.note_left(part.token_id, part.pk, in_vain=part.seconds_held() > settings.LEASE_SECONDS)
         return
     PartRecord.objects.create(
         part=part,

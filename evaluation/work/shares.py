@@ -33,7 +33,7 @@ class Share:
 
     @property
     def is_due(self) -> bool:
-        """True if a slice goes before entries that wait."""
+        """True if a slice of other work is owed and runs before the waiting entries."""
         return self.owed >= SLICE_SECONDS
 
     def give(self, device: str, do: Callable[[], int]) -> int:

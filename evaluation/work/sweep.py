@@ -12,7 +12,7 @@ import structlog
 from django.apps import apps
 from django.db.models import Exists, OuterRef
 
-from evaluation.models import AcceptanceTest, Evaluation, EvaluationBatch, MetricProgram, Part, PictureRun, Process, PropertyRun
+from evaluation.models import Evaluation, EvaluationBatch, MetricProgram, Part, PictureRun, Process, SuiteRun, acceptance_test, sanity_tests
 from evaluation.models.runs import give_up_without_card
 from evaluation.work.heartbeat import process_name
 from submissions import worker_notify
@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 
 def sweep() -> dict[str, int]:
-    """One round; returns what was found, for the log and the tests."""
+    """Run one round of the sweeper; return what it found, for the log and the tests."""
     expired, ended = Submission.expire_uploads(), Submission.expire_holds()
     # Entries in scoring that have no evaluation under the current batch are given one.
     own = Evaluation.objects.filter(submission=OuterRef("pk"), batch__state=EvaluationBatch.State.CURRENT)
@@ -40,24 +40,25 @@ def sweep() -> dict[str, int]:
         "expired_holds": ended,
         "orphans": adopted,
         "unclosed": closed,
-        "unmeasured": _tried(PropertyRun.request_missing),
-        "untried": _tried(AcceptanceTest.request_missing),
+        "unmeasured": _tried(sanity_tests.request_missing),
+        "untried": _tried(acceptance_test.request_missing),
         "lost": sum(kind._default_manager.all().note_losses() for kind in apps.get_models() if issubclass(kind, Leased)),
     }
     if not Process.objects.listeners()["gpu"]:
         found["without_card"] = sum(
-            _tried(give_up_without_card, kind.objects.waiting("gpu"), process_name()) for kind in (MetricProgram, PropertyRun)
+            _tried(give_up_without_card, rows.waiting("gpu"), process_name())
+            for rows in (MetricProgram.objects.all(), SuiteRun.objects.sanity_tests())
         )
     cpu = Submission.objects.to_validate().unleased().count() + Part.objects.waiting("cpu").unleased().count()
     programs = {device: MetricProgram.objects.waiting(device).unleased().count() for device in ("cpu", "gpu")}
-    properties = {device: PropertyRun.objects.waiting(device).unleased().count() for device in ("cpu", "gpu")}
-    gpu = Part.objects.waiting("gpu").unleased().count() + programs["gpu"] + properties["gpu"]
+    sane = {device: SuiteRun.objects.sanity_tests().waiting(device).unleased().count() for device in ("cpu", "gpu")}
+    gpu = Part.objects.waiting("gpu").unleased().count() + programs["gpu"] + sane["gpu"]
     found |= {"cpu": cpu, "gpu": gpu}
     found["pictures"] = PictureRun.objects.waiting().unleased().count()
-    found["properties"] = properties["cpu"]
-    found["acceptance_tests"] = AcceptanceTest.objects.waiting().unleased().count()
+    found["sanity_tests"] = sane["cpu"]
+    found["acceptance_tests"] = SuiteRun.objects.acceptance_tests().waiting().unleased().count()
     found["programs"] = programs["cpu"]
-    wanted = cpu + found["programs"] + found["pictures"] + found["properties"] + found["acceptance_tests"]
+    wanted = cpu + found["programs"] + found["pictures"] + found["sanity_tests"] + found["acceptance_tests"]
     if wanted:
         worker_notify.send("work", times=min(wanted, 4))
     if gpu:

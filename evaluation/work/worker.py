@@ -14,7 +14,7 @@ from typing import Any
 import structlog
 
 from evaluation.models import Evaluation, MetricProgram, Part, part_plan
-from evaluation.work import acceptance_tests, missing_weights, programs, properties, reference_cache, shares, view_images
+from evaluation.work import missing_weights, programs, reference_cache, shares, suites, view_images
 from evaluation.work.attempts import MissingHere, attempt, logged, storage_is_away
 from evaluation.work.card import card
 from evaluation.work.child import SCORED
@@ -63,7 +63,7 @@ def work_once(device: str) -> bool:
 
     if shares.CHECKS.is_due and check_program():
         return True
-    if device == "cpu" and acceptance_tests.try_once(process_name(), overdue=True):
+    if device == "cpu" and suites.acceptance_test_once(process_name(), overdue=True):
         return True
     return entry_once(device) or bool(check_program()) or idle_once(device)
 
@@ -94,9 +94,9 @@ def entry_once(device: str) -> bool:
 def idle_once(device: str) -> bool:
     """A slice of what nobody waits for. Somebody may be looking for pictures, so these pause for entries alone."""
     is_quiet = not shares.others_wait(device)
-    if device == "cpu" and ((is_quiet and acceptance_tests.try_once(process_name())) or view_images.make_once(process_name())):
+    if device == "cpu" and ((is_quiet and suites.acceptance_test_once(process_name())) or view_images.make_once(process_name())):
         return True
-    return is_quiet and properties.measure_once(process_name(), device)
+    return is_quiet and suites.sanity_tests_once(process_name(), device)
 
 
 def check(submission: Submission) -> None:

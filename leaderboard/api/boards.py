@@ -215,7 +215,7 @@ class MetricOut(Schema):
     doc: str
     formula: str
     paper: str = Field(description="Sources of its definition: authors, title and place of papers, and notes.")
-    fingerprint: str = Field(description="Of the metric with its default parameters.")
+    fingerprint: str = Field(description="Fingerprint of the metric with its default parameters.")
     properties: PropertyCount = Field(description="With the default parameters.")
     cost_ms: float | None = Field(description="Milliseconds per item, here or on the machine that ran its sanity tests.")
 

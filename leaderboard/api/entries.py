@@ -205,7 +205,7 @@ def serialize_many(request: HttpRequest, submissions: Sequence[Submission], now:
 
 
 class ItemQuery(Paging):
-    """Metric whose values are asked for, and page of the list."""
+    """Metric whose values are requested, and page of the list."""
 
     metric: str = Field(max_length=63, pattern=NAME, description="The metric's slug in the phase.")
     limit: int = Field(100, ge=1, le=1000)

@@ -17,6 +17,7 @@ from evaluation.programs.files import MAX_UNPACKED
 from submissions.api.common import ACT_ERRORS, ERRORS, ORGANIZING, Id, Slug
 from submissions.errors import Refused
 from submissions.lookup import challenge_for
+from submissions.wording import failed
 
 router = Router(tags=["organizers"], auth=ORGANIZING)
 
@@ -38,7 +39,7 @@ class ProgramOut(Schema):
     sha256: str = Field(description="Over the names and contents of its files.")
     created_at: datetime
     is_public: bool = Field(description="Whether everybody who sees the challenge may download its files.")
-    checks: dict[str, CheckOut] = Field(description="The result of each check by its name; later ones are left out.")
+    checks: dict[str, CheckOut] = Field(description="The result of each check by its name; checks after the first failure are left out.")
     environment: dict[str, str] = Field(description="Versions of the interpreter and of packages in the check.")
 
 
@@ -49,7 +50,7 @@ def program_out(row: MetricProgram) -> ProgramOut:
         title=row.read.title,
         version=row.version,
         state=row.state,
-        failure=row.failure if row.state == MetricProgram.State.FAILED else "",
+        failure=failed(row) if row.state == MetricProgram.State.FAILED else "",
         sha256=row.contents,
         created_at=row.created_at,
         is_public=row.is_public,

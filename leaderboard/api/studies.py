@@ -16,6 +16,7 @@ from leaderboard.api.boards import board_place
 from leaderboard.evidence.record_file import as_plain
 from leaderboard.lookup import study_of
 from leaderboard.models import Study
+from leaderboard.models.analysis import StudyAnalysis
 from leaderboard.records.study import PlannedLook, Summary
 from leaderboard.views import answer_sets
 from leaderboard.wording.worded import worded
@@ -54,7 +55,7 @@ class StudyBrief(Schema):
 
 
 class StudyFull(StudyBrief):
-    planned_looks: int = Field(description="Number of planned tests of first place, fixed before it opened.")
+    planned_looks: int = Field(description="Number of planned tests of first place, fixed before the study opened.")
     planned_answers: int | None = Field(description="Number of counting answers at which the last look is taken and the study ends.")
     looks: list[PlannedLook] = Field(description="The looks taken so far; the study ends at the first that settles first place.")
     analyses: dict[str, Summary] = Field(
@@ -67,13 +68,13 @@ class StudyFull(StudyBrief):
         )
     )
     record: dict[str, Any] | None = Field(
-        description="Figures of answers that were brought in as one set, as /evidence/NAME/ has those of published sets; null for others."
+        description="Figures of answers that were imported as one set, in the form of /evidence/NAME/; null for other studies."
     )
 
 
 def _brief(request: HttpRequest, study: Study, phase: Phase, withdrawn: int) -> StudyBrief:
     done = {row.criterion: row for row in study.analyses.all() if row.summary is not None}
-    main = study.main_analysis
+    main = StudyAnalysis.main(study)
     summary = main.summary if main else None
     address = reverse("study", args=[phase.challenge.slug, phase.slug, study.slug])
     fields = ("slug", "title", "question", "source", "kind", "state", "rater_skill", "covariates", "simulated", "created_at")

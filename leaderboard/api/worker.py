@@ -156,7 +156,7 @@ class GiveUp(Fenced):
 
 @router.get("/worker", response={200: TokenOut, **ERRORS}, summary="Read what your token is for, and what waits for it", url_name="worker")
 def token(request: HttpRequest) -> Any:
-    """It claims no part. An autoscaler can start as many workers as `waiting` asks for."""
+    """State of the token, without claiming a part. An autoscaler can start as many workers as `waiting` says."""
     found: WorkerToken = request.auth
     return {
         "name": found.name,

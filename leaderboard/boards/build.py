@@ -16,9 +16,9 @@ from django.db.models import Count, Prefetch
 from django.utils import timezone
 
 from evaluation.metrics.spec import MetricSpec
-from evaluation.models import AcceptanceTest, EvaluationBatch, Score
+from evaluation.models import EvaluationBatch, Score, acceptance_test
 from evaluation.models.acceptance_test import Standing
-from evaluation.networks.gate import design as gate
+from evaluation.properties.gate import design as gate
 from evaluation.result_tables import spec_of
 from leaderboard.boards import flags, human_agreement
 from leaderboard.records.board import (
@@ -79,7 +79,7 @@ class Row:
 
     @property
     def takes_part(self) -> bool:
-        """True if it is one of the entries of a team that the board stands for."""
+        """True if the entry is one that its team is ranked by."""
         return self.shown_as == "" or (self.shown_as == WAITING and not self.submission.is_baseline)
 
     @property
@@ -136,7 +136,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
     batch = EvaluationBatch.current(phase)
     if batch is None:
         return None
-    standings = AcceptanceTest.standings(batch)
+    standings = acceptance_test.standings(batch)
     columns = ranking_columns(batch.metrics, standings)
     shown_only = [m["title"] for m in batch.metrics if m["is_primary"] and m["slug"] in standings and not standings[m["slug"]].ranks]
     eligible = list(_entries(phase, batch, columns, audience, now or timezone.now()))

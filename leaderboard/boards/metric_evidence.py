@@ -15,10 +15,12 @@ from typing import Any
 
 from evaluation.metrics import registry
 from evaluation.metrics.registry import MetricSpec
-from evaluation.models import PropertyRun, Score
-from evaluation.models.properties import is_measurable
+from evaluation.models import Score, SuiteRun
+from evaluation.models.sanity_tests import is_measurable
 from evaluation.properties import bundled_tables, example_values, suite
 from evaluation.properties.suite import PASS, Property, Rate, Table
+from leaderboard.boards.suite_table import Cell, Column, SuiteTable
+from leaderboard.boards.suite_table import Line as TableLine
 from leaderboard.stats.correlation import correlation
 from leaderboard.viewer.svg import Drawing, draw
 
@@ -178,7 +180,7 @@ class Count:
     def fails(self) -> str:
         """Titles of the tests that it fails: their number says little, because each is another mistake."""
         titles = {test.id: test.title for test in suite.TESTS}
-        return f"Fails: {'; '.join(titles[one] for one in self.failed)}." if self.failed else "Fails none of those that apply."
+        return f"Fails: {'; '.join(titles[one] for one in self.failed)}." if self.failed else "Fails none of the tests that apply."
 
     @property
     def groups(self) -> str:
@@ -200,8 +202,8 @@ def counts(fingerprints: Iterable[str]) -> dict[str, Count]:
         else:
             others.append(fingerprint)
     if others:
-        rows = PropertyRun.objects.filter(fingerprint__in=others).order_by()
-        for row in rows.only("fingerprint", "state", "passed", "of", "done", "total", "table"):
+        rows = SuiteRun.objects.sanity_tests().filter(fingerprint__in=others).order_by()
+        for row in rows.defer("rows", "at", "pictures"):
             measured[row.fingerprint] = _count_of(row)
     return {fingerprint: measured.get(fingerprint, NOT_MEASURED) for fingerprint in [*measured, *others]}
 
@@ -218,13 +220,10 @@ def of_table(table: Table) -> Count:
     return Count("measured", table.passed, table.of, 100.0, table.failed)
 
 
-def _count_of(run: PropertyRun) -> Count:
-    table = run.as_table() if run.state == PropertyRun.State.DONE else None
-    if table is not None:
+def _count_of(run: SuiteRun) -> Count:
+    if (table := run.table) is not None:
         return of_table(table)
-    if run.state == PropertyRun.State.DONE:
-        return Count("measured", run.passed, run.of, 100.0)
-    return Count("measuring" if run.state == PropertyRun.State.WAITING else "failed", percent=run.percent)
+    return Count("measuring" if run.state == SuiteRun.State.WAITING else "failed", percent=run.percent)
 
 
 @dataclass(frozen=True)
@@ -293,17 +292,17 @@ class Evidence:
         return {name: self.params[name] for name in names if name in self.params and self.params[name] != self.defaults.get(name)}
 
     @cached_property
-    def run(self) -> PropertyRun | None:
+    def run(self) -> SuiteRun | None:
         """The measurement here, where no table ships."""
         if bundled_tables.tables(self.fingerprint):
             return None
-        return PropertyRun.objects.filter(fingerprint=self.fingerprint).defer("outcomes", "pending").first()
+        return SuiteRun.objects.sanity_tests().filter(fingerprint=self.fingerprint).defer("rows", "at", "pictures").first()
 
     @cached_property
     def tables(self) -> list[Table]:
         """The simulated models first."""
         tables = bundled_tables.tables(self.fingerprint)
-        if not tables and self.run is not None and (table := self.run.as_table()) is not None:
+        if not tables and self.run is not None and (table := self.run.table) is not None:
             tables = [table]
         return tables
 
@@ -341,6 +340,27 @@ class Evidence:
             Line(test, tuple(table.tests.get(test.id) for table in self.tables), self.published.get(test.id), self.spec.key)
             for test in suite.tests_of(self.spec.family)
         ]
+
+    @property
+    def suite_table(self) -> SuiteTable:
+        """Our tables side by side, and the published one, where there is one, with what differs."""
+        columns = [Column(table.dataset.title, table.passed, table.of) for table in self.tables]
+        if self.published:
+            columns.append(Column("Published", self.published_passed, len(self.published)))
+        lines = []
+        for line in self.lines:
+            cells = [
+                Cell("– does not apply") if one is None or one.rate is None else Cell(f"{one.rate:.2f}", one.rate, one.passes, PASS)
+                for one in line.rates
+            ]
+            if line.paper is not None:
+                flag = "≠ another verdict than ours" if line.differs else ""
+                notes = (line.why,) if line.differs else ()
+                cells.append(Cell(f"{line.paper:.2f}", line.paper, line.paper_passes, PASS, flag, notes))
+            elif self.published:
+                cells.append(Cell("–"))
+            lines.append(TableLine(line.test, "", tuple(cells)))
+        return SuiteTable(tuple(columns), tuple(lines))
 
     @property
     def failed(self) -> list[Property]:

@@ -59,7 +59,7 @@ def line_of(metric: Metric, another: Figure | None, noun: str = NOUN, opinions: 
 
 
 def _by_definition(key: str, figure: Agreement) -> Agreement:
-    """The figure of a reference point: one that knows nothing decides half of all comparisons, wherever its draw fell."""
+    """The figure of a reference point: a rule that knows nothing decides half of all comparisons, whatever its random draw gave."""
     return replace(figure, value=0.5, low=None, high=None) if key in KNOW_NOTHING and figure.value is not None else figure
 
 
@@ -203,7 +203,7 @@ class People:
             return Claim(tuple(metrics), tuple(people), theirs, means=self.only_means, reason=reason)
         if values[leader] is None:
             return None
-        # Entries of other parts of the study were held against others than these.
+        # Entries of other parts of the study were compared with others than these.
         unmet = sum(value is None and n > 0 and entry.counted for value, n, entry in zip(found.value, found.n, entries, strict=True))
         before = tuple(entries[n].name for n in self.unplaced_before(board))
         by_metrics = FirstPlace.by_metrics(board.overall)

@@ -22,7 +22,7 @@ from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
 
-from evaluation.models import AcceptanceTest, EvaluationBatch, PictureRun
+from evaluation.models import EvaluationBatch, PictureRun, SuiteRun
 from leaderboard.models import EarlierForm, Snapshot
 from submissions.models import Phase, Submission
 from submissions.storage import stored_files
@@ -117,7 +117,7 @@ def _pictures(now: datetime) -> Iterator[str]:
 def _acceptance_tests(now: datetime) -> Iterator[str]:
     """Pictures of acceptance tests on references that no acceptance test is of any more."""
     for reference, keys in groupby(_old("trials", now - GRACE), key=lambda found: found[0].split("/")[1]):
-        if reference.isdigit() and not AcceptanceTest.objects.filter(reference=int(reference)).exists():
+        if reference.isdigit() and not SuiteRun.objects.filter(reference=int(reference)).exists():
             yield from (key for key, _ in keys)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from evaluation.metrics.aggregation import mean_interval, unit_matrix
 from evaluation.metrics.result import Status
 from evaluation.metrics.spec import MetricSpec
-from evaluation.models import AcceptanceTest, Evaluation, Score
+from evaluation.models import Evaluation, Score, acceptance_test
 from evaluation.models.score import CLEAN_BAND
 from evaluation.result_tables import spec_of
 from leaderboard.boards import flags
@@ -61,7 +61,7 @@ def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
     scores = {score.slug: score for score in evaluation.scores.all()}
     index = board.index_of(evaluation.submission_id) if board else None
     noun = Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge).noun
-    made, standings, groups = [], AcceptanceTest.standings(evaluation.batch), evaluation.batch.groups
+    made, standings, groups = [], acceptance_test.standings(evaluation.batch), evaluation.batch.groups
     for metric in evaluation.batch.metrics:
         score = scores.get(metric["slug"])
         if score is None:

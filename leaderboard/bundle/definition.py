@@ -10,10 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from evaluation.programs.files import ProgramFiles
 from evaluation.result_tables import Layout
+from leaderboard.bundle.document import Reader, each, text, texts
+from leaderboard.stats.mos_table import USUAL, Scale, scale_of
 
 # The plain columns of each model, in the order in which they are written and shown.
 CHALLENGE_FIELDS = (
@@ -33,6 +35,7 @@ CHALLENGE_FIELDS = (
     "unit_noun",
     "tags",
     "licence",
+    "contact",
 )
 PHASE_FIELDS = (
     "title",
@@ -138,19 +141,41 @@ class NewsDef:
     pk: int | None = field(default=None, compare=False)  # of a stored one
 
 
+def _criterion(reader: Reader, key: str) -> str:
+    return reader.text(key, "overall", most=60) or "overall"
+
+
+def _raters(reader: Reader, key: str) -> int | None:
+    number: int | None = reader.integer(key, None, 1, 1_000_000)
+    return number
+
+
+def _scale(reader: Reader, key: str) -> Scale:
+    ends = texts(reader, key)
+    try:
+        return scale_of(":".join(ends)) if ends else USUAL
+    except ValueError:
+        reader.fault(key, "expected the two ends of the scale, such as [0, 10]")
+        return USUAL
+
+
 @dataclass(frozen=True)
 class OpinionColumn:
     """Mean opinions on one criterion: the head of the means, and of what else was published of them."""
 
-    column: str
-    criterion: str = "overall"
-    low: str = ""
-    high: str = ""
-    n: str = ""
+    column: Annotated[str, text()]
+    criterion: Annotated[str, _criterion] = "overall"
+    low: Annotated[str, text(default="")] = ""
+    high: Annotated[str, text(default="")] = ""
+    n: Annotated[str, text(default="")] = ""
 
     @property
     def heads(self) -> tuple[str, ...]:
         return tuple(filter(None, (self.column, self.low, self.high, self.n)))
+
+    def check(self, reader: Reader) -> None:
+        if bool(self.low) != bool(self.high):
+            reader.fault("low" if self.low else "high", "expected both ends of the interval, low and high")
 
 
 @dataclass(frozen=True)
@@ -158,13 +183,21 @@ class OpinionsDef:
     """A study of opinion scores of which the means alone were published. `left_out` names methods that take no part in
     correlations, and `note` says why."""
 
-    title: str
-    question: str
-    criteria: tuple[OpinionColumn, ...]
-    raters: int | None = None
-    left_out: tuple[str, ...] = ()
-    note: str = ""
-    scale: tuple[float, float] = (1.0, 5.0)
+    title: Annotated[str, text(120, "Opinion scores as published")]
+    question: Annotated[str, text(400)]
+    criteria: Annotated[tuple[OpinionColumn, ...], each(OpinionColumn)]
+    raters: Annotated[int | None, _raters] = None
+    left_out: Annotated[tuple[str, ...], texts] = ()
+    note: Annotated[str, text(240, "")] = ""
+    scale: Annotated[Scale, _scale] = USUAL
+
+    def check(self, reader: Reader) -> None:
+        if not self.criteria:
+            reader.fault("criteria", "expected at least one criterion, with the column of its means")
+        names = [one.criterion for one in self.criteria]
+        for n, name in enumerate(names):
+            if name in names[:n]:
+                reader.fault_of(f"criteria[{n}].criterion", f'expected each once; "{name}" stands before')
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -172,7 +205,7 @@ class OpinionsDef:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> OpinionsDef:
         criteria = tuple(OpinionColumn(**one) for one in data["criteria"])
-        low, high = data.get("scale", (1.0, 5.0))  # files of versions before had no other
+        low, high = data.get("scale", USUAL)  # files of versions before had no other
         return cls(data["title"], data["question"], criteria, data["raters"], tuple(data["left_out"]), data["note"], (low, high))
 
 
@@ -264,6 +297,7 @@ class ChallengeDef:
     merge_until: datetime | None = None
     tags: tuple[str, ...] = ()
     licence: str = ""
+    contact: str = ""
     organizers: tuple[str, ...] = ()
     announcements: tuple[NewsDef, ...] = ()
     pages: tuple[PageDef, ...] = ()

@@ -6,9 +6,9 @@ import difflib
 import math
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, TypeVar, get_origin, get_type_hints
 from zoneinfo import ZoneInfo
 
 import yaml
@@ -147,8 +147,17 @@ class Reader:
         node = node if node is not None else self.nodes.get(key)
         self.problems.add(self.at(key), reason, node.start_mark.line + 1 if node is not None else self.line)
 
+    def fault_of(self, key: str, reason: str) -> None:
+        """Note a fault of a key, which may lie below others ("licence.file"), or of the mapping itself where it is empty."""
+        if "." in key or "[" in key:
+            self.problems.add(self.at(key), reason)
+        elif key:
+            self.fault(key, reason)
+        else:
+            self.problems.add(self.path, reason, self.line)
+
     def node(self, key: str, default: object = REQUIRED) -> yaml.Node | None:
-        """The value's node, or None (a fault where the key is required)."""
+        """The YAML node of a key's value, or None; a missing required key is noted as a fault."""
         self._known.append(key)
         if key not in self.nodes and default is REQUIRED:
             self.fault(key, "expected a value; the key is missing")
@@ -276,6 +285,56 @@ class Reader:
             if FORMER.get(key) in self._known:
                 hint = f"it is called {FORMER[key]} now"
             self.problems.add(self.at(key), f"unknown key; {hint}", self._keys[key])
+
+
+Read = Callable[[Reader, str], Any]
+Made = TypeVar("Made")
+
+
+def keys_of(cls: type) -> dict[str, Read]:
+    """The keys of a mapping that is read as this dataclass, each with how it is read; see `made`."""
+    hints = get_type_hints(cls, include_extras=True)
+    return {name: hint.__metadata__[0] for name, hint in hints.items() if get_origin(hint) is Annotated}
+
+
+def made(cls: type[Made], reader: Reader, **others: Any) -> Made:
+    """A mapping as this dataclass. A field `key: Annotated[type, read]` is a key and how it is read; `others` are the other fields.
+
+    Faults go to the reader: of a key, of keys that the class has not, and of keys together, which its method `check(reader)` finds.
+    """
+    found = cls(**{name: read(reader, name) for name, read in keys_of(cls).items()}, **others)
+    reader.close()
+    if (check := getattr(found, "check", None)) is not None:
+        check(reader)
+    return found
+
+
+def text(most: int | None = None, default: Any = REQUIRED) -> Read:
+    """Reader of a text; a faulty one is empty."""
+    return lambda reader, key: reader.text(key, default, most=most) or ""
+
+
+def one_of(choices: Sequence[str], default: Any = REQUIRED) -> Read:
+    """Reader of one of these texts; a faulty one is empty."""
+    return lambda reader, key: reader.choice(key, list(choices), default) or ""
+
+
+def whole(default: Any = REQUIRED, low: int = 0, high: float = 2**31 - 1) -> Read:
+    """Reader of a whole number; a faulty one is `low`."""
+    return lambda reader, key: reader.integer(key, default, low, high) or low
+
+
+def flag(reader: Reader, key: str) -> bool:
+    return bool(reader.flag(key, False))
+
+
+def texts(reader: Reader, key: str) -> tuple[str, ...]:
+    return tuple(member for _, member in reader.texts(key))
+
+
+def each(cls: type[Made]) -> Read:
+    """Reader of a list of mappings, each as this dataclass."""
+    return lambda reader, key: tuple(made(cls, one) for one in reader.readers(key))
 
 
 def _absent(default: Any) -> Any:

@@ -82,6 +82,7 @@ def parse(root: Path) -> Bundle:
         "item_noun",
         "unit_noun",
         "licence",
+        "contact",
     )
     columns = {name: _column(reader, Challenge, name) for name in plain}
     tags = [text for _, text in reader.texts("tags")]

@@ -473,7 +473,7 @@ def _missing_prompts(before: ChallengeDef | None, after: ChallengeDef) -> Iterat
 
 
 def _without_weights(before: ChallengeDef | None, after: ChallengeDef) -> Iterator[str]:
-    """Phases whose weighted mean rank would have nothing to weigh. One that was so before can be changed in other things."""
+    """Problems of phases whose weighted mean rank would have only weights of 0; a phase that already was so may change in other ways."""
     for new in after.phases:
         old = before.phase(new.slug) if before else None
         if new.weighs_nothing and not (old is not None and old.weighs_nothing):

@@ -17,13 +17,13 @@ from evaluation.models.definition import COLUMN
 from evaluation.models.results import MAX_BYTES
 from evaluation.result_tables import Detail, Layout, ResultColumn, ResultsError
 from leaderboard.bundle import of_items
-from leaderboard.bundle.definition import OpinionColumn, OpinionsDef, ResultsDef
-from leaderboard.bundle.document import BundleError, Reader
+from leaderboard.bundle.definition import OpinionsDef, ResultsDef
+from leaderboard.bundle.document import BundleError, Reader, made
 from leaderboard.bundle.folder import Folder, name_fault
 from leaderboard.evidence import by_hand, store
 from leaderboard.evidence import manifest as manifests
 from leaderboard.evidence.raw import EvidenceError
-from leaderboard.stats.mos_table import USUAL, scale_of
+from leaderboard.stats.mos_table import USUAL
 from submissions.formats.decimals import SeparatedNumber, hint
 
 BETTER = {"higher": True, "lower": False}
@@ -49,59 +49,13 @@ def parse(reader: Reader | None, folder: Folder) -> ResultsDef | None:
         except ValidationError:
             reader.fault("url", f'expected a web address, found "{url[:80]}"')
 
-    columns = [_column(entry) for entry in reader.readers("columns")]
-    if not columns:
-        reader.fault("columns", "expected at least one column with a figure to rank by")
-    for n, it in enumerate(columns):
-        if it.slug in [other.slug for other in columns[:n]]:
-            reader.problems.add(f"{reader.at('columns')}[{n}].slug", f'expected each once; "{it.slug}" stands before')
-    primary = [n for n, it in enumerate(columns) if it.is_primary]
-    for n in primary[1:]:
-        reader.problems.add(f"{reader.at('columns')}[{n}].primary", "expected one primary column; another is primary too")
-    if columns and not primary:
-        columns[0] = replace(columns[0], is_primary=True)
-    layout = Layout(
-        tuple(columns),
-        reader.text("method", "method"),
-        tuple(Detail(it) if isinstance(it, str) else _detail(it) for it in reader.texts_and_readers("details")),
-        {name: head for name in result_tables.LINKS if (head := reader.text(name, ""))},
-    )
-
-    opinions = None
-    if (of_people := reader.reader("opinions")) is not None:
-        criteria = []
-        for entry in of_people.readers("criteria"):
-            heads = {name: entry.text(name, "") or "" for name in ("low", "high", "n")}
-            criteria.append(OpinionColumn(entry.text("column") or "", entry.text("criterion", "overall", most=60) or "overall", **heads))
-            if bool(heads["low"]) != bool(heads["high"]):
-                entry.fault("low" if heads["low"] else "high", "expected both ends of the interval, low and high")
-            entry.close()
-        if not criteria:
-            of_people.fault("criteria", "expected at least one criterion, with the column of its means")
-        scale = USUAL
-        if ends := [text for _, text in of_people.texts("scale")]:
-            try:
-                scale = scale_of(":".join(ends))
-            except ValueError:
-                of_people.fault("scale", "expected the two ends of the scale, such as [0, 10]")
-        names = [column.criterion for column in criteria]
-        for n, name in enumerate(names):
-            if name in names[:n]:
-                reader.problems.add(f"{of_people.at('criteria')}[{n}].criterion", f'expected each once; "{name}" stands before')
-        opinions = OpinionsDef(
-            title=of_people.text("title", "Opinion scores as published", most=120),
-            question=of_people.text("question", most=400) or "",
-            criteria=tuple(criteria),
-            raters=of_people.integer("raters", None, 1, 1_000_000),
-            left_out=tuple(text for _, text in of_people.texts("left_out")),
-            note=of_people.text("note", "", most=240) or "",
-            scale=scale,
-        )
-        of_people.close()
+    layout = _layout(reader)
+    of_people = reader.reader("opinions")
+    opinions = None if of_people is None else made(OpinionsDef, of_people)
     reader.close()
 
     text = _table_text(reader, path) if path is not None else None
-    if text is not None and columns:
+    if text is not None and layout.columns:
         try:
             methods = {row.method for row in result_tables.read(text, layout).rows}
             if opinions is not None:
@@ -114,6 +68,27 @@ def parse(reader: Reader | None, folder: Folder) -> ResultsDef | None:
                 reader.fault("path", f"expected a table that can be ranked; {problem}")
     return ResultsDef(
         source or "", url, path.name if path else "", hashlib.sha256((text or "").encode()).hexdigest(), layout, opinions, text=text or ""
+    )
+
+
+def _layout(reader: Reader) -> Layout:
+    """Parse the columns of the table: figures, of which one is primary, the method, and what else is shown."""
+    columns = [_column(entry) for entry in reader.readers("columns")]
+    if not columns:
+        reader.fault("columns", "expected at least one column with a figure to rank by")
+    for n, it in enumerate(columns):
+        if it.slug in [other.slug for other in columns[:n]]:
+            reader.problems.add(f"{reader.at('columns')}[{n}].slug", f'expected each once; "{it.slug}" stands before')
+    primary = [n for n, it in enumerate(columns) if it.is_primary]
+    for n in primary[1:]:
+        reader.problems.add(f"{reader.at('columns')}[{n}].primary", "expected one primary column; another is primary too")
+    if columns and not primary:
+        columns[0] = replace(columns[0], is_primary=True)
+    return Layout(
+        tuple(columns),
+        reader.text("method", "method"),
+        tuple(Detail(it) if isinstance(it, str) else _detail(it) for it in reader.texts_and_readers("details")),
+        {name: head for name in result_tables.LINKS if (head := reader.text(name, ""))},
     )
 
 

@@ -78,7 +78,7 @@ def metric_definition(metric: PhaseMetric) -> MetricDef:
 
 
 def reference_in_force(phase: Phase) -> Reference | None:
-    """The reference of that batch; before there is one, the newest version."""
+    """The reference of the current batch; without a batch, the newest version of the reference."""
     batch = EvaluationBatch.latest(phase)
     return batch.reference if batch else phase.references.order_by("-version").first()
 

@@ -186,8 +186,8 @@ def cost(metric: Metric, points: Sequence[CostPoint], title: str, n_silent: int)
         rows.append((point.label, f"{point.cost:,.4g}", digits.text, interval, what))
     names = ", ".join(point.label for point in best)
     summary = (
-        f"{metric.title} ({metric.direction}) over {title.lower()}, as teams state it, of {counted(len(known), 'entry')}; "
-        f"by their values alone none is better at the same cost or less than {names}.{silent}"
+        f"{metric.title} ({metric.direction}) over {title.lower()}, as teams state it, of {counted(len(known), 'entry')}; no entry of the "
+        f"same cost or less has a better value than {names}.{silent}"
     )
     return Chart(summary, columns, tuple(rows), Axis(title, "log"), Axis(metric.label), tuple(marks))
 

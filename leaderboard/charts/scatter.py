@@ -1,4 +1,5 @@
-"""Scatter of people's means against a metric's values, a line for each item, and the two results that part most."""
+"""Scatter of people's means against a metric's values, a line for each item, and the two results on which people and the metric disagree
+most."""
 
 from __future__ import annotations
 

@@ -70,9 +70,9 @@ def adequacy(curve: Curve, noun: str = NOUN) -> Chart:
     x = Axis(what, "log" if sizes[-1] > 50 else "linear", is_whole=True)
     y = Axis("τ-b", ends=(min(0.0, *low) - 0.02, 1.03))
     if curve.steady is not None:
-        summary = f"{what.capitalize()}: the order stays with parts of {curve.steady:,} of {sizes[-1]:,} and more."
+        summary = f"{what.capitalize()}: random subsets of {curve.steady:,} or more of {sizes[-1]:,} reliably give the same order."
     else:
-        summary = f"{what.capitalize()}: no part of the {sizes[-1]:,} reliably gives the same order."
+        summary = f"{what.capitalize()}: no smaller number than all {sizes[-1]:,} reliably gives the same order."
     rows = tuple((f"{size:,}", *(f"{value:.3f}" for value in row)) for size, *row in known[:-1])
     rows += ((f"{sizes[-1]:,}", f"{mean[-1]:.3f}", "–", "–"),)  # there is one part of all
     return Chart(summary, columns, rows, x, y, marks, height=230)

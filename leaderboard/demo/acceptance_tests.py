@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from evaluation.models import AcceptanceTest, EvaluationBatch
-from evaluation.networks.gate.design import Row
+from evaluation.models import EvaluationBatch, SuiteRun, acceptance_test
+from evaluation.properties.gate.design import Row
 from leaderboard.demo.story import Demo
 from submissions.models import Phase
 
@@ -20,12 +20,12 @@ FILE = Path(__file__).with_name("acceptance_tests.json")
 
 def restore(phase: Phase) -> int:
     """Give the phase's columns the verdicts that are kept for them; how many had one."""
-    from evaluation.networks.gate.acceptance_test import verdict
+    from evaluation.properties.gate.acceptance_test import verdict
 
-    AcceptanceTest.request_missing()
+    acceptance_test.request_missing()
     restored = 0
-    for acceptance_test in AcceptanceTest.objects.waiting().filter(reference__phase=phase, judged_at=None):
-        recorded = _recorded().get(_name(acceptance_test))
+    for run in SuiteRun.objects.acceptance_tests().waiting().filter(reference__phase=phase, judged_at=None):
+        recorded = _recorded().get(_name(run))
         if recorded is None:
             continue
         rows = [
@@ -34,11 +34,8 @@ def restore(phase: Phase) -> int:
             for number, damages in numbers.items()
             for damage, score in damages.items()
         ]
-        scenes = [
-            verdict(acceptance_test.spec, acceptance_test.params, name, [row for row in rows if row.scene == name])
-            for name in acceptance_test.scene_names
-        ]
-        restored += acceptance_test.take_over(rows, scenes)
+        scenes = [verdict(run.spec, run.params, name, [row for row in rows if row.scene == name]) for name in run.scene_names]
+        restored += run.take_over(rows, scenes)
     return restored
 
 
@@ -48,21 +45,19 @@ def write(demos: tuple[Demo, ...]) -> int:
     for demo in demos:
         batch = EvaluationBatch.current(Phase.objects.get(challenge__slug=demo.slug, slug=demo.phase))
         assert batch is not None  # the demo has scored it
-        for acceptance_test in AcceptanceTest.objects.filter(reference=batch.reference, judged_at__isnull=False).order_by("key"):
+        for run in SuiteRun.objects.filter(reference=batch.reference, judged_at__isnull=False).order_by("key"):
             table: dict[str, Any] = {}
-            for row in acceptance_test.table:
+            for row in run.scores:
                 rounded = [None if number is None else float(f"{number:.6g}") for number in (row.value, row.area)]
                 table.setdefault(row.scene, {}).setdefault(str(row.number), {})[row.damage] = rounded
-            content[_name(acceptance_test)] = table
+            content[_name(run)] = table
     FILE.write_text(json.dumps(content, separators=(",", ":")) + "\n")
     _recorded.cache_clear()
     return len(content)
 
 
-def _name(acceptance_test: AcceptanceTest) -> str:
-    return (
-        f"{acceptance_test.key} {acceptance_test.fingerprint[:32]} on {acceptance_test.reference.sha256[:32]} by {acceptance_test.version}"
-    )
+def _name(run: SuiteRun) -> str:
+    return f"{run.key} {run.fingerprint[:32]} on {run.reference.sha256[:32]} by {run.version}"
 
 
 @cache

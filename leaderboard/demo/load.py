@@ -26,6 +26,7 @@ from leaderboard.studies.live.criteria import ready_made
 from submissions.client import command
 from submissions.formats.archive import readable_member
 from submissions.models import ApiToken, Challenge, Participation, Status, Submission, Team, User
+from submissions.models.quota import quota_of
 
 DEMOS = (rooflines.DEMO, solids.DEMO, interiors.DEMO)
 
@@ -159,7 +160,7 @@ def wait_for_room(demo: Demo, who: str) -> None:
     person = next(person for person in PEOPLE if person.name == who)
     team = Team.objects.get(challenge__slug=demo.slug, name=person.team)
     phase = team.challenge.phases.get(slug=demo.phase)
-    wait(lambda: phase.quota(team).left_at_once, "the team's earlier entries")
+    wait(lambda: quota_of(phase, team).left_at_once, "the team's earlier entries")
 
 
 def wait(true: Callable[[], object], what: str, seconds: float = 3600.0) -> None:

@@ -123,7 +123,7 @@ rules: |
   This is a demonstration.
 
   1. Teams, {things} and entries are **simulated** and say nothing about a real method.
-  2. Hand in {hand_in}.
+    2. Submit {hand_in}.
   3. Be kind to the queue."""
 
 

@@ -38,7 +38,7 @@ class Damaged:
         return simulated_votes(self.damages, self.items, self.missing, tastes, criterion, seed)
 
     def liking(self, seed: int = SEED) -> Liking:
-        """Looks of each entry on each item to a judge, who minds all kinds of damage alike."""
+        """Quality of each entry on each item for a simulated judge, who minds all kinds of damage alike."""
         seen = looks(self.damages, self.items, self.missing, {}, seed)
         return {(name, item): seen[n, h] for n, name in enumerate(self.damages) for h, item in enumerate(self.items)}
 

@@ -102,8 +102,7 @@ def read_csv(path: Path, delimiter: str) -> list[list[str]]:
 
 
 def read_tex(path: Path, heads: Sequence[str]) -> list[list[str]]:
-    """Rows of a table in TeX below the heads that it is said to have: lines with as many cells, without their commands. Raises
-    `FormatError`."""
+    """Rows of a TeX table below the given column heads: lines with the same number of cells, without TeX commands. Raises `FormatError`."""
     if path.stat().st_size > MAX_TEX:
         raise FormatError(path.name, "", f"is {size_text(path.stat().st_size)}, at most {size_text(MAX_TEX)} here")
     found: list[list[str]] = [list(heads)]

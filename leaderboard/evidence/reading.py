@@ -64,7 +64,7 @@ class Reading:
 
 @dataclass
 class _Faults:
-    """Sentences of what is refused: of one kind the first three, and how many more there are."""
+    """Problems of a file as sentences: the first three of each kind, and the number of the others."""
 
     found: dict[str, list[str]] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
@@ -216,7 +216,7 @@ class _Reader:
         labels = [
             (one, table.places([column for column, _ in one.where]))
             for one in self.manifest.labels
-            if all(column in table.heads for column, _ in one.where)
+            if one.where and all(column in table.heads for column, _ in one.where)
         ]
         used = {(session, place) for session, place in self._used(table, wide, rules.get("session"))}
         for line, row in zip(table.lines, table.rows, strict=True):
@@ -451,7 +451,7 @@ class _Reader:
         return values
 
     def _join(self, one: MetricValues, table: RawTable, by_name: Mapping[tuple[str, str], int]) -> Callable[[Row], tuple[int | None, str]]:
-        """A function from a row to its stimulus, None where it has no answer, and the row's name in a sentence."""
+        """A function that gives the stimulus of a row (None without an answer) and the row's name for messages."""
         if one.key is not None and self.by_key:
             key = one.key.bind(table.places(one.key.columns))
 

@@ -138,7 +138,7 @@ def _get(manifest: Manifest, file: SourceFile, source: str, progress: fetching.P
 
 
 def check(manifest: Manifest) -> None:
-    """Hold every file that is here against its digest. Raises `StoreError`, with a sentence for each that is absent or another."""
+    """Compare every stored file with its digest. Raises `StoreError` with a sentence for each file that is missing or differs."""
     faults = []
     for file in manifest.files:
         path = folder_of(manifest.name) / RAW / file.name

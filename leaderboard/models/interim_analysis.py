@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Self
 
 from django.db import models
 from django.utils import timezone
@@ -52,6 +53,12 @@ class InterimAnalysis(models.Model):
             first=HIDDEN_NAME if self.entry in hidden else self.entry,
             not_told_from_first=[HIDDEN_NAME if label in hidden else label for label in self.untold],
         )
+
+    @classmethod
+    def that_ended(cls, study: Study) -> Self | None:
+        """The look at which a study ended as planned: first place was settled, or all planned answers were in."""
+        looks = list(study.looks.all())
+        return looks[-1] if looks and (looks[-1].is_settled or looks[-1].number >= study.planned_looks) else None
 
     @classmethod
     def so_far(cls, study: Study, answers: int | None, hidden: Collection[str] = ()) -> Looks | None:

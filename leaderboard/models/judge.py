@@ -24,7 +24,7 @@ from leaderboard.studies.judge.instructions import Row
 from leaderboard.studies.judge.schedule import Schedule
 from submissions import database_clock, worker_notify
 from submissions.choices import TextChoices
-from submissions.entry_states import Why
+from submissions.entry_states import Reason, Why
 from submissions.leases import Leased, LeasedQuerySet
 from submissions.models import AuditEntry, User
 
@@ -52,10 +52,10 @@ class JudgeRunQuerySet(LeasedQuerySet):
         return list(self.filter(pk__in=stale))
 
     def stop_unpaid(self, sentence: str) -> int:
-        """End those that ask, because nothing pays for them any more; what is on its way is still kept."""
+        """End those that ask, because nothing pays for them any more, as the `sentence` says; what is on its way is still kept."""
         asking = self.filter(state=JudgeRun.State.ASKING)
         asking.filter(lease_token__isnull=True).update(lease_until=None)  # so that a worker need not wait to work out the scores
-        stopped = asking.update(state=JudgeRun.State.FAILED, failure=sentence[:400], finished_at=timezone.now())
+        stopped = asking.update(state=JudgeRun.State.FAILED, finished_at=timezone.now(), **JudgeRun.stopped_by(sentence))
         worker_notify.after_commit("judges")
         return stopped
 
@@ -199,7 +199,7 @@ class JudgeRun(Leased):
 
     @classmethod
     def ended(cls, study: Study) -> JudgeRunQuerySet:
-        """Runs that have come to an end or a halt with answers, the first first."""
+        """Runs that are finished, or stopped with some answers, the oldest first."""
         open_ = [cls.State.PLANNED, cls.State.ASKING]
         return cls.objects.filter(study=study, n_answered__gt=0).exclude(state__in=open_).order_by("id")
 
@@ -220,7 +220,8 @@ class JudgeRun(Leased):
             raise ValueError(f"{self.sent:,} requests were made already; give a budget above that.")
         if self.most_cost is not None and self.counted >= self.most_cost:
             raise ValueError(f"{money(self.counted)} is counted, and this run may cost {money(self.most_cost)} at most; plan a new one.")
-        values = {"state": self.State.ASKING, "budget": budget, "failure": "", "failure_detail": "", "fruitless": 0, "finished_at": None}
+        values = {"state": self.State.ASKING, "budget": budget, "fruitless": 0, "finished_at": None}
+        values |= {"reason": "", "numbers": {}, "failure": "", "failure_detail": ""}
         now = timezone.now()
         with transaction.atomic():
             values |= {"key": self.paying_key(actor), "started_by": actor, "started_at": self.started_at or now, "asking_since": now}
@@ -365,16 +366,20 @@ class JudgeRun(Leased):
         return bool(ended or self.under_lease().update(**free))
 
     def give_up(self, why: Why, detail: str) -> None:
-        words = self.failed(why, self.doing)
-        self.release_lease(self.State.FAILED, failure=words, failure_detail=detail, losses=F("losses"), lost=F("lost"))
+        self.release_lease(self.State.FAILED, losses=F("losses"), lost=F("lost"), **self.failed_by(why, detail))
 
     def give_up_or_retry(self, why: Why, detail: str, final: bool = False) -> None:
         """A turn that broke down is one in which nothing was answered."""
-        self.put_back("An error in the service stopped the judge; its operator can see why.", FIRST_PAUSE, detail)
+        self.put_back(self.failed_by(why, detail), FIRST_PAUSE)
 
-    def put_back(self, sentence: str, seconds: float, detail: str = "") -> None:
+    @classmethod
+    def stopped_by(cls, said: str) -> dict[str, Any]:
+        """Fields that say why a run stopped, where its endpoint or its budget says so in words."""
+        return cls.failed_by(Why(Reason.OTHER, note=said))
+
+    def put_back(self, failed: dict[str, Any], seconds: float) -> None:
         """Nothing was answered this time: try again later, or fail after several such turns."""
-        values = {"failure": sentence[:400], "failure_detail": detail, "fruitless": self.fruitless + 1}
+        values = {**failed, "fruitless": self.fruitless + 1}
         if self.fruitless + 1 >= MAX_FRUITLESS:
             self.release_lease(self.State.FAILED, **values)
         else:

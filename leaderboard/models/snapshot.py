@@ -47,7 +47,7 @@ class Snapshot(models.Model):
     organizers' holds hidden and late entries too. `payload` is compressed JSON (see
     `leaderboard.records.board`); it never changes, so the boards read from it are shared within a process.
     `revision` only says up to which change of the phase the ranking is known to hold. Where the form of rankings
-    has changed since it was made, `earlier_forms` has its bytes and its digest of before.
+    has changed since it was made, `earlier_forms` has its bytes and its earlier digest.
     """
 
     class Audience(TextChoices):
@@ -154,7 +154,7 @@ class Snapshot(models.Model):
         within = {"digest__gte": digest, "digest__lt": f"{digest}g", "digest__startswith": digest}
         rows = cls._light().filter(phase=phase, audience__in=cls.Audience.values)
         snapshot = rows.filter(**within).order_by("-audience", "id").first()
-        if snapshot is None:  # an address of before the form of rankings changed
+        if snapshot is None:  # an address from before the form of rankings changed
             form = EarlierForm.objects.filter(snapshot__phase=phase, **within).order_by("-snapshot__audience", "id").first()
             snapshot = rows.filter(pk=form.snapshot_id).first() if form is not None else None
         if snapshot is not None:

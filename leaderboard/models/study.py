@@ -7,17 +7,16 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from django.db import IntegrityError, models, transaction
 from django.db.models import Count, F, Q, Sum
 from django.utils import timezone
 
-from evaluation.models import AcceptanceTest, EvaluationBatch, Reference
+from evaluation.models import EvaluationBatch, Reference, acceptance_test
 from leaderboard.models.entry import StudyEntry
 from leaderboard.models.question import Opinion, StudyVote
 from leaderboard.models.rater import Rater
-from leaderboard.records.study import Summary
 from leaderboard.records.unit import Unit
 from leaderboard.stats.labels import DAMAGED, LabelsError
 from leaderboard.stats.mos_table import HIGHEST, LOWEST, USUAL, Rating, Scale
@@ -31,10 +30,6 @@ from submissions.format_time import in_words
 from submissions.formats.errors import headings_text
 from submissions.models import AuditEntry, Phase, Submission, User
 from submissions.models.user import hash_secret
-
-if TYPE_CHECKING:
-    from leaderboard.models.analysis import StudyAnalysis
-    from leaderboard.models.interim_analysis import InterimAnalysis
 
 MAX_VOTES = 500_000
 BUNDLE = 1000
@@ -315,7 +310,7 @@ class Study(models.Model):
         return frozenset(entry.label for entry in self.entries.all() if entry.damage)
 
     def labels(self) -> dict[str, str]:
-        """Label of each of its entries, as `leaderboard.stats.labels` writes it; one of which nobody says anything is a team's."""
+        """Label of each entry of the study, as in `leaderboard.stats.labels`; an entry without a label counts as a team's."""
         rows = self.entries.order_by("label").select_related("submission")
         return {row.label: row.damage or ("baseline" if row.submission and row.submission.is_baseline else "team") for row in rows}
 
@@ -357,14 +352,8 @@ class Study(models.Model):
         return self.key is not None and self.kind == self.Kind.PAIRS and self.plan in (self.Plan.INFORMATIVE, self.Plan.FIRST)
 
     @property
-    def ended_as_planned(self) -> InterimAnalysis | None:
-        """The look at which it ended: first place was settled, or all planned answers were in."""
-        looks = list(self.looks.all())
-        return looks[-1] if looks and (looks[-1].is_settled or looks[-1].number >= self.planned_looks) else None
-
-    @property
     def can_screen(self) -> bool:
-        """True if its raters can be held against each other: there are single opinion scores."""
+        """True if its raters can be compared with each other: there are single opinion scores."""
         return self.kind == self.Kind.OPINIONS and not self.from_results
 
     def screen(self, actor: User | None, screens: bool) -> None:
@@ -476,7 +465,7 @@ class Study(models.Model):
             return ""
         scored = f"{batch.pk}x{batch.evaluations.filter(state='done', submission__in=entries).count()}"
         # Columns that are ranked by some scenes only are compared with people there.
-        some = {slug: one.scenes for slug, one in sorted(AcceptanceTest.standings(batch).items()) if one.scenes is not None}
+        some = {slug: one.scenes for slug, one in sorted(acceptance_test.standings(batch).items()) if one.scenes is not None}
         return f"{scored}t{hash_secret(json.dumps(some))[:12]}" if some else scored
 
     def in_order(self, criteria: Iterable[str]) -> list[str]:
@@ -491,20 +480,9 @@ class Study(models.Model):
         names = self.in_order(criteria)
         return "overall" if "overall" in names else names[0]
 
-    @property
-    def main_analysis(self) -> StudyAnalysis | None:
-        """The analysis on boards: the leading criterion of those that are computed."""
-        computed = {row.criterion: row for row in self.analyses.all() if row.summary is not None}
-        return computed[self.leading(computed)] if computed else None
-
     def hidden_labels(self, hidden_ids: Collection[int]) -> set[str]:
         """Labels of these entries in the study."""
         return {entry.label for entry in self.entries.all() if entry.submission_id in hidden_ids} if hidden_ids else set()
-
-    def main_summary(self, hidden_ids: Collection[int]) -> Summary | None:
-        """Summary of the analysis on boards, without these entries; None before there is one."""
-        analysis = self.main_analysis
-        return analysis.summary.without(self.hidden_labels(hidden_ids)) if analysis is not None and analysis.summary is not None else None
 
 
 # Columns of an answer that say under which conditions it was given, as `conditions` takes them.

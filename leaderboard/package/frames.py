@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -89,16 +89,15 @@ class Site:
     def study(self, challenge: str, phase: str, study: str, criterion: str = "") -> DataFrame:
         """Agreement of each metric with the people of a study: one row per metric, with decided agreement, the ends of its interval, the
         answers that it is of, why it has no interval where it has none, its state, and its places. `criterion`: the study's first if
-        none is given. `attrs["analysis"]` is all of it."""
+        none is given. `attrs["analysis"]` is all of it.
+
+        Of answers that were brought in as one set: `decided`, or `concordance` with people's means, and `srocc` across items, with the ends
+        of their intervals, the places, and the state of the figure."""
         found = self._server.get(f"api/v1/challenges/{challenge}/phases/{phase}/studies/{study}")
-        name = criterion or next(iter(found["analyses"]), "")
-        analysis = found["analyses"].get(name, {})
-        rows = []
-        for line in analysis.get("metrics", ()):
-            decided = line["decided"]
-            figures = {part: decided[part] for part in ("value", "low", "high", "n", "why")}
-            rows.append({"metric": line["key"], "standing": line["standing"], "places": line["places"]} | figures)
-        table = frame(rows)
+        analyses = found["analyses"] if found["record"] is None else found["record"]["criteria"]
+        name = criterion or next(iter(analyses), "")
+        analysis = analyses.get(name, {})
+        table = frame(_of_votes(analysis) if found["record"] is None else _of_set(analysis))
         table.attrs = {"study": study, "criterion": name, "title": found["title"], "simulated": found["simulated"], "analysis": analysis}
         return table
 
@@ -109,6 +108,26 @@ class Site:
             if not piece["next"]:
                 return
             piece = self._server.get(piece["next"])
+
+
+def _of_votes(analysis: Mapping[str, Any]) -> list[dict[str, Any]]:
+    rows = []
+    for line in analysis.get("metrics", ()):
+        figures = {part: line["decided"][part] for part in ("value", "low", "high", "n", "why")}
+        rows.append({"metric": line["key"], "standing": line["standing"], "places": line["places"]} | figures)
+    return rows
+
+
+def _of_set(criterion: Mapping[str, Any]) -> list[dict[str, Any]]:
+    rows = []
+    for key, line in criterion.get("metrics", {}).items():
+        row: dict[str, Any] = {"metric": key, "reference_point": line["reference_point"]}
+        for name in ("decided", "concordance", "srocc"):
+            if (figure := line.get(name)) is not None:
+                ends = {f"{name}_{part}": figure.get(part) for part in ("low", "high", "n", "places", "state")}
+                row |= {name: figure.get("value")} | ends
+        rows.append(row)
+    return rows
 
 
 def frame(rows: list[dict[str, Any]]) -> DataFrame:

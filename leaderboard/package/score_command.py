@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     score.add_argument("--json", action="store_true", help="print what --save writes")
     compared = commands.add_parser("compare", help="compare two saved results", allow_abbrev=False)
     compared.add_argument("first", type=Path, metavar="A.json", help="the result that is looked at")
-    compared.add_argument("second", type=Path, metavar="B.json", help="the result that it is held against")
+    compared.add_argument("second", type=Path, metavar="B.json", help="the result that it is compared with")
     compared.add_argument(
         "--fail-if-worse",
         action="store_true",

@@ -39,7 +39,7 @@ class Line:
 
     @property
     def level(self) -> Standing:
-        """Its state between chance and another rater; by the figure alone where it was not held against another rater."""
+        """Its state between chance and another rater; by the figure alone where it was not compared with another rater."""
         if self.standing is not None:
             return self.standing
         if self.figure.value is None or self.figure.state is State.TOO_FEW:

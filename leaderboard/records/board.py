@@ -1,8 +1,8 @@
 """A phase's ranking as typed records: what `build` makes, a snapshot keeps, and every page, export and program reads.
 
-Entries stand in the order in which they were received; every list of a column and of the overall rank is in that order, with None
-where there is no value. Nothing per item, and nothing of the reference, is in it. Fields stand in the order in which they are
-written, since a snapshot's digest is of these bytes: a new one goes to the end, with a default for the rankings of before it.
+Entries stand in the order in which they were received; every list of a column and of the overall rank is in that order, with None where
+there is no value. It contains nothing per item and nothing of the reference. Fields stand in the order in which they are written, since
+a snapshot's digest is of these bytes: a new one goes to the end, with a default for the rankings before it.
 """
 
 from __future__ import annotations
@@ -192,8 +192,8 @@ class MetricColumn(ColumnHead, Stored):
 
     `scale` is the line that intervals are drawn on; `decimals` how many a figure was published with; `leads` has (entry, share of
     halves of the groups that it leads); `clean` has (scene, mean, least, greatest score of its clean views),
-    `flagged` (entry, flag of `wording.items.FLAGS`, number of its items that have it). Rankings by the rule of
-    before have no `loose`, `untested`, `pairs` and `leads`.
+    `flagged` (entry, flag of `wording.items.FLAGS`, number of its items that have it). Rankings by the earlier rule have no `loose`,
+    `untested`, `pairs` and `leads`.
     """
 
     optional = frozenset({"acceptance_test", "clean", "flagged"})
@@ -229,7 +229,7 @@ class MetricColumn(ColumnHead, Stored):
         return {flag: n for entry, flag, n in self.flagged or () if entry == index}
 
     def interval(self, index: int) -> tuple[float | None, float | None]:
-        """The 95 % interval of a value. None over one item, of which rankings of before kept an interval of no width."""
+        """The 95 % interval of a value. None over one item, of which earlier rankings kept an interval of no width."""
         return (None, None) if self.n[index] == 1 else (self.ci_low[index], self.ci_high[index])
 
     def pair_p(self, a: int, b: int) -> float | None:
@@ -465,11 +465,11 @@ class HumanAgreement(StudyFacts, Stored):
     first: int | None = None  # the index of people's first among the entries
     over: list[Against | None] = []
     marks: dict[str, dict[str, list[Mark]]]
-    firm: PeoplesFirst | None = None  # of the first, where no other is level with it; none in rankings of before
-    may_be_first: list[int] | None = None  # none in rankings of before
+    firm: PeoplesFirst | None = None  # of the first, where no other is level with it; none in earlier rankings
+    may_be_first: list[int] | None = None  # none in earlier rankings
     few: dict[str, Reason] | None = None  # by id, why an entry has no figure where people read it though others have; none where all have
     unsampled: bool | None = None  # True where answers name no sample; else none
-    places: list[tuple[int, int] | None] | None = None  # 95 % intervals of each place with people; none in rankings of before
+    places: list[tuple[int, int] | None] | None = None  # 95 % intervals of each place with people; none in earlier rankings
     scale: tuple[float, float] | None = None  # of ratings, by its two ends; none where it is the usual one, 1 to 5
 
     @property

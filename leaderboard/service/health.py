@@ -21,7 +21,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
 from evaluation.celery import app
-from evaluation.models import AcceptanceTest, MetricProgram, Part, PhaseMetric, PictureRun, Process, PropertyRun, RemoteWorker, WorkerToken
+from evaluation.models import MetricProgram, Part, PhaseMetric, PictureRun, Process, RemoteWorker, SuiteRun, WorkerToken
 from evaluation.programs import sandbox as programs
 from evaluation.work import progress
 from evaluation.work.heartbeat import Heartbeat
@@ -338,11 +338,11 @@ def metrics(request: HttpRequest) -> HttpResponse:
         for value, number in values.items():
             made.labels(value).set(number)
 
-    def states(model: Any, field: str, choices: type[TextChoices]) -> dict[str, float]:
-        counts = dict(model._default_manager.order_by().values_list(field).annotate(Count("id")))
+    def states(rows: Any, field: str, choices: type[TextChoices]) -> dict[str, float]:
+        counts = dict(rows.order_by().values_list(field).annotate(Count("id")))
         return {choice.value: counts.get(choice.value, 0) for choice in choices}
 
-    gauge("submissions", "Submissions by status.", "status", states(Submission, "status", Status))
+    gauge("submissions", "Submissions by status.", "status", states(Submission.objects, "status", Status))
     parts = Gauge("plumbline_parts", "Parts not done, by device and state.", ["device", "state"], registry=registry)
     open_parts = Part.objects.filter(state=Part.State.WAITING).order_by()
     for device, n in open_parts.filter(lease_until__gt=now).values_list("device").annotate(Count("id")):
@@ -354,16 +354,16 @@ def metrics(request: HttpRequest) -> HttpResponse:
     counts = {"live": live.count(), "at_work": at_work, "stalled": len(Part.objects.stalled(now))}
     told = "Remote workers: heard of within minutes, with a part, and with one without progress."
     gauge("remote_workers", told, "state", counts)
-    for name, help, model in (
-        ("property_runs", "Property tables made in the background, by state.", PropertyRun),
-        ("picture_runs", "Scenes whose pictures are made in the background, by state.", PictureRun),
-        ("acceptance_tests", "Acceptance tests of columns, by state.", AcceptanceTest),
-        ("analyses", "Analyses of studies, by state.", StudyAnalysis),
-        ("joint_analyses", "Analyses of studies that share items or raters, by state.", JointAnalysis),
-        ("answer_sets", "Analyses of answers that were brought in as one set, by state.", AnswerSet),
-        ("judge_runs", "Runs of judge models, by state.", JudgeRun),
+    for name, help, rows in (
+        ("property_runs", "Runs of sanity tests, by state.", SuiteRun.objects.sanity_tests()),
+        ("picture_runs", "Scenes whose pictures are made in the background, by state.", PictureRun.objects),
+        ("acceptance_tests", "Acceptance tests of columns, by state.", SuiteRun.objects.acceptance_tests()),
+        ("analyses", "Analyses of studies, by state.", StudyAnalysis.objects),
+        ("joint_analyses", "Analyses of studies that share items or raters, by state.", JointAnalysis.objects),
+        ("answer_sets", "Analyses of answers that were brought in as one set, by state.", AnswerSet.objects),
+        ("judge_runs", "Runs of judge models, by state.", JudgeRun.objects),
     ):
-        gauge(name, help, "state", states(model, "state", model.State))
+        gauge(name, help, "state", states(rows, "state", rows.model.State))
     due = {
         "outcome": mail.due_outcomes(),
         "invitation": mail.due_invitations(),

@@ -22,7 +22,8 @@ OBJECT = bytes(100_000)
 
 
 def probe_due() -> bool:
-    """Write to database and storage, and note in the sweeper's row what they said; False if a sweeper did that a moment ago."""
+    """Write a test value to database and storage, and store the outcome in the sweeper's row; False if another sweeper did so a moment
+    ago."""
     sweepers = Process.objects.live().filter(kind=Process.Kind.SWEEPER)
     if sweepers.filter(wrote_at__gt=database_clock.read() - timedelta(seconds=EVERY_SECONDS)).exists():
         return False

@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="leave out raters of opinion scores by a rule",
     )
     parser.add_argument(
-        "--left-out", action="append", default=[], metavar="ENTRY", help="an entry that metrics are not held against opinion scores of"
+        "--left-out", action="append", default=[], metavar="ENTRY", help="an entry that metrics are not compared with opinion scores of"
     )
     parser.add_argument("--seed", type=_seed, default=0, help="of the resampling")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")

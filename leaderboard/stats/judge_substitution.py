@@ -79,8 +79,8 @@ def benjamini_yekutieli(p: Floats, level: float = LEVEL) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Joined:
-    """A share by people with a judge, with its interval; `trust` is the weight of the judge's answers (0 to 1), and people's `n` answers
-    with the judge's are worth `worth` of people alone."""
+    """A share estimated from the answers of people and of a judge, with its interval. `trust` (0 to 1) is the weight of the judge's
+    answers. People's `n` answers together with the judge's are as precise as `worth` answers of people alone."""
 
     value: float | None
     low: float | None

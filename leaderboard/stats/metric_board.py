@@ -96,7 +96,7 @@ class Row:
 
     @property
     def has_places(self) -> bool:
-        """True if it is held against the others."""
+        """True if it is compared with the others."""
         return not self.metric.reference_point and not self.metric.trained and self.standing.decided.value is not None
 
 

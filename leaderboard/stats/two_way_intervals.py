@@ -66,7 +66,7 @@ class Variance:
         return np.maximum(1.0, np.divide(self.total**2, spent, out=np.ones_like(self.total), where=spent > 0))
 
     def each(self, change: Callable[[Floats], Floats]) -> Variance:
-        """With the three parts changed."""
+        """The same variance with `change` applied to its three parts."""
         return Variance(change(self.rater), change(self.sample), change(self.cell), self.clusters)
 
     def between(self) -> Variance:

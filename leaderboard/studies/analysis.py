@@ -12,7 +12,7 @@ import numpy as np
 from django.db import transaction
 from django.db.models import Count, F, Max, Q
 
-from evaluation.models import AcceptanceTest, EvaluationBatch, Score
+from evaluation.models import EvaluationBatch, Score, acceptance_test
 from evaluation.result_tables import spec_of
 from evaluation.work.attempts import attempt, logged
 from evaluation.work.heartbeat import process_name
@@ -91,7 +91,7 @@ def compute(row: StudyAnalysis, between: Callable[[Leased], None] = lambda row: 
         linked = row.study.entries.filter(submission__isnull=False).values_list("label", "submission_id")
         summary = replace(summary, entries=dict(linked), damaged=sorted(row.study.damaged & set(summary.methods)))
         if row.study.chooses_pairs:
-            # Who is asked about most is chosen by the answers, so that counts of wins, and what is held against them, would tell of the
+            # Who is asked about most is chosen by the answers, so that counts of wins, and what is compared with them, would tell of the
             # choice.
             scales = [
                 replace(line, wins=None, losses=None, ties=None, win_rate=NOTHING, win_rate_with_self=NOTHING) for line in summary.scales
@@ -105,7 +105,7 @@ def compute(row: StudyAnalysis, between: Callable[[Leased], None] = lambda row: 
                 raise LeaseLost
             if row.criterion == study.main_criterion:
                 look = InterimAnalysis.take(study, summary)
-                if look is not None and study.ended_as_planned is not None:
+                if look is not None and InterimAnalysis.that_ended(study) is not None:
                     campaign.close(study, None)
 
 
@@ -157,7 +157,7 @@ def metric_scores(study: Study, batch: EvaluationBatch | None, samples: Sequence
     columns = {pk: places[label] for pk, label in entries if label in places}
     groups = np.array(batch.groups)
     items = [np.flatnonzero(groups == name) for name in samples]
-    measured, standings = [], AcceptanceTest.standings(batch)
+    measured, standings = [], acceptance_test.standings(batch)
     for metric in batch.metrics:
         spec = spec_of(metric)
         standing = standings.get(metric["slug"])

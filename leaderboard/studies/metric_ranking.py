@@ -81,7 +81,7 @@ class Evidence:
 
     @cached_property
     def precedence(self) -> tuple[bool, bool, float, int, int]:
-        """Key by which the study that stands for others is the largest."""
+        """Sort key of studies: the largest represents the others."""
         return precedence(self.metrics.values(), self.source == SIMULATED, self.people, self.id)
 
     @property
@@ -353,7 +353,7 @@ def _another(studies: Sequence[Evidence]) -> Figure | None:
 
 
 def _pooled(found: Family) -> Family:
-    """Over all its studies."""
+    """Pooled figures of the metric over all its studies."""
     studies = found.studies
     another = _another(studies)
     rows = []

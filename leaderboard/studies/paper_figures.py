@@ -55,7 +55,7 @@ class Table:
         from leaderboard.stats.minimums import ENTRIES_FOR_CORRELATION_INTERVAL
 
         if self.n is None:
-            return "How many they are over is not stated: no interval."
+            return "Their number is not stated, so there is no interval."
         if not self.kind:
             return "Single answers are not printed: no interval."
         return "" if self.n >= ENTRIES_FOR_CORRELATION_INTERVAL else sentence(few_entries(self.n))

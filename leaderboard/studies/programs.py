@@ -1,4 +1,4 @@
-"""Metric programs held against people: their values on a study's entries, a worker's slice each, their figure, and standings."""
+"""Metric programs compared with people: their values on a study's entries, a worker's slice each, their figure, and standings."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from evaluation.metrics import registry, runner
-from evaluation.metrics.result import Status
-from evaluation.metrics.runner import MetricRequest, SampleScores
+from evaluation.metrics.result import SampleScores, Status
+from evaluation.metrics.runner import MetricRequest
 from evaluation.models import MetricProgram, Process, Reference
 from evaluation.models.runs import give_up_without_card
 from evaluation.programs import results
@@ -51,10 +51,10 @@ MAX_SECONDS = 1800  # seconds of the processor for a slice: one item of a slow p
 
 
 def request() -> int:
-    """Ask for the values of each program on each study that it is to be held against; how many wait that need no graphics card.
+    """Ask for the values of each program on each study that it is to be compared with; how many wait that need no graphics card.
     Workers with a card are woken for the others.
 
-    One that entered a challenge of metrics is held against that challenge's study alone. An organizer's own is held against the studies
+    One that entered a challenge of metrics is compared with that challenge's study alone. An organizer's own is compared with the studies
     of its challenge, but for published means, and against others of its kind that let other challenges' programs run and that whoever
     brought it may see.
     """

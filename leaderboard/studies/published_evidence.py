@@ -23,9 +23,8 @@ SLUG = "published-opinions"
 
 
 def follow(phase: Phase, actor: User | None) -> Study | None:
-    """Make the phase's study what its table of figures says; None, and no such study, where that has no opinions.
-
-    Call it in the transaction that changes the table.
+    """Make the phase's study agree with its table of imported figures; return None, and delete the study, if the table has no opinion
+    scores. Call it in the transaction that changes the table.
     """
     table = ResultTable.of(phase)
     opinions = OpinionsDef.from_dict(table.opinions) if table and table.opinions else None

@@ -50,7 +50,7 @@ from submissions.entry_fields import EntryField, FieldKind
 from submissions.entry_states import EntryState, Reader, State
 from submissions.format_time import in_words
 from submissions.markdown import laid_out
-from submissions.wording import label, sentence, tone
+from submissions.wording import failed, label, sentence, tone
 
 if TYPE_CHECKING:
     from leaderboard.views.home import Card
@@ -86,6 +86,7 @@ STATEMENTS: tuple[Callable[..., Any], ...] = (
 )
 for made in STATEMENTS:
     register.filter(made.__name__, made)
+register.filter("failed", failed)
 register.filter("untested_rank", certainty.untested)
 register.filter("item_note", items.note)
 register.simple_tag(ranks.span)
@@ -244,7 +245,7 @@ def markdown_note(text: str | None) -> str:
 
 @register.simple_tag
 def entry_state(state: EntryState) -> str:
-    """The word for the state of an entry, as a tag unless it is what all strive for."""
+    """The word for the state of an entry, as a tag unless the entry is scored."""
     words = label(state.state)
     return words if state.state == State.SCORED else format_html('<span class="tag {}">{}</span>', tone(state.state), words)
 

@@ -104,7 +104,7 @@ class _Side:
 
 
 def frame(reference: Mesh) -> tuple[NDArray[np.float64], float]:
-    """Centre and longest side of the bounding box of what the reference's faces use; of all its vertices without faces."""
+    """Centre and longest side of the bounding box of the vertices that the reference's faces use; without faces, of all its vertices."""
     used = reference.vertices[np.unique(reference.faces)] if len(reference.faces) else reference.vertices
     if not len(used):
         return np.zeros(3), 0.0

@@ -131,7 +131,7 @@ class Scene:
         return next((r.metric.title for r in self.results if r.slug == self.sort), "name")
 
     def request(self) -> PictureRun:
-        """The pictures of the scene: asked for where nobody has, the worst views first."""
+        """The pictures of the scene; requests them, the worst views first, if nobody has."""
         return PictureRun.request(self.evaluation, self.name, [self.ids[place] for place in self.order])
 
     def view(self, item: str, run: PictureRun) -> View:
@@ -248,7 +248,7 @@ def short(item: str) -> str:
 
 
 def scenes(evaluation: Evaluation) -> list[tuple[str, int, str]]:
-    """The scenes of a reference, in its order: name, how many views it has, and what a generated object was asked for."""
+    """The scenes of a reference, in its order: name, number of views, and the prompt of a generated object."""
     reference = evaluation.batch.reference
     return [(name, count, reference.prompts.get(name, "")) for name, count in Counter(reference.groups).items()]
 

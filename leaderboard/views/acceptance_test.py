@@ -11,29 +11,18 @@ from dataclasses import dataclass
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
-from evaluation.models import AcceptanceTest
+from evaluation.models import SuiteRun
 from evaluation.models.acceptance_test import Standing, standing
-from evaluation.networks.gate import design
-from evaluation.networks.gate.gate_sentences import ON, damage_words, failure, not_ordered
+from evaluation.properties.gate import design
+from evaluation.properties.gate.gate_sentences import ON, damage_words
+from leaderboard.boards import suite_table
+from leaderboard.boards.metric_evidence import Evidence
 from leaderboard.lookup import not_shown_yet
 from leaderboard.service.responses import revalidated
 from submissions.kinds import FAMILIES
 from submissions.lookup import PhasePlace, place_of
 from submissions.storage import stored_files
 from submissions.storage.store import StorageError
-
-QUESTIONS = {
-    "A": ("A clean picture first", "the clean view above each damaged one"),
-    "B": ("Nothing wins by emptiness", "empty pictures below every mild damage"),
-    "B2": ("Something else is worse", "other pictures below every mild damage"),
-    "C": ("Stronger is worse", "each stronger damage below the one before it"),
-    "E": ("Severe damage is worse than mild damage of another kind", "half black, 30 % black and holes of 15 % below each of seven"),
-    "D": ("The map points at it", "area under the curve of the map, damaged places against the others, mean over the damages"),
-}
-MODEL_QUESTIONS = {
-    "C": ("Stronger is worse", "strong damage below weak damage of the same kind"),
-    "B": ("Nothing wins by emptiness", "another reference, and an empty entry, below every weak damage"),
-}
 
 
 @dataclass(frozen=True)
@@ -58,27 +47,11 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Question:
-    """A condition in words, with its counts."""
-
-    letter: str
-    title: str
-    asked: str
-    held: bool
-    share: str
-    least: str
-    floor: str  # that no single damage may be below
-    counts: str
-    failed: str
-
-
-@dataclass(frozen=True)
 class Scene:
     """One scene of the page of an acceptance test."""
 
     number: int
     verdict: design.SceneVerdict
-    questions: tuple[Question, ...]
     lines: tuple[Line, ...]
     band: tuple[float, float] | None  # left and width in percent
 
@@ -92,19 +65,21 @@ def acceptance_test(request: HttpRequest, pk: int) -> HttpResponse:
     kind = design.kind_of(row.spec, row.params)
     column = {"key": row.key, "params": row.params, "fingerprint": row.fingerprint}
     verdict: Standing = standing(column, row)
-    scenes = [_scene(row, one, kind, sees_reference) for one in row.verdicts]
+    verdicts = row.verdicts
     titles = [metric.label for metric in place.phase.metrics.all() if metric.key == row.key and metric.resolved == row.params]
     context = place.context("board") | {
         "acceptance_test": row,
         "standing": verdict,
-        "scenes": scenes,
+        "scenes": [_scene(row, one, sees_reference) for one in verdicts],
+        "table": suite_table.of_verdicts(row.spec, row.params, verdicts),
+        "evidence": Evidence(row.spec, row.params, row.fingerprint),
         "sees_reference": sees_reference,
         "on": ON.get(kind, "references"),
         "title": titles[0] if titles else row.spec.titled(row.params),
         "spec": row.spec,
         "is_waiting": verdict.state == "waiting",
         "subject": "view" if FAMILIES[row.spec.family].images else "reference",
-        "seconds_left": row.seconds * (row.total - row.done) / row.done if row.done and verdict.state == "waiting" else None,
+        "seconds_left": row.seconds_left if verdict.state == "waiting" else None,
     }
     return render(request, "leaderboard/acceptance_test.html", context)
 
@@ -128,16 +103,16 @@ def acceptance_test_picture(request: HttpRequest, pk: int, scene: int, damage: s
     return revalidated(request, etag, picture)
 
 
-def _acceptance_test_and_place(request: HttpRequest, pk: int) -> tuple[AcceptanceTest, PhasePlace]:
-    row = get_object_or_404(AcceptanceTest.objects.select_related("reference__phase__challenge"), pk=pk)
+def _acceptance_test_and_place(request: HttpRequest, pk: int) -> tuple[SuiteRun, PhasePlace]:
+    row = get_object_or_404(SuiteRun.objects.acceptance_tests().select_related("reference__phase__challenge"), pk=pk)
     return row, place_of(request.user, row.reference.phase)
 
 
-def _scene(row: AcceptanceTest, verdict: design.SceneVerdict, kind: str, sees_reference: bool) -> Scene:
+def _scene(row: SuiteRun, verdict: design.SceneVerdict, sees_reference: bool) -> Scene:
     means = dict(verdict.means)
     single: dict[str, list[tuple[int, float]]] = {}
     if sees_reference:
-        for one in row.table:
+        for one in row.scores:
             if one.scene == verdict.scene and one.value is not None:
                 single.setdefault(one.damage, []).append((one.number, one.value))
     every = [*means.values(), *(value for values in single.values() for _, value in values), *(verdict.band or ())]
@@ -166,24 +141,4 @@ def _scene(row: AcceptanceTest, verdict: design.SceneVerdict, kind: str, sees_re
     band = None
     if verdict.band and verdict.band[2] > verdict.band[1]:
         band = (left(verdict.band[1]), round(left(verdict.band[2]) - left(verdict.band[1]), 2))
-
-    questions = []
-    for condition in verdict.conditions:
-        title, asked = (MODEL_QUESTIONS if kind == design.MODEL else QUESTIONS)[condition.key]
-        is_area = condition.key == "D"
-        share = condition.right / condition.of if condition.of else 0.0
-        failed = not_ordered([condition]) if condition.key == "E" else "" if condition.held else failure(condition, kind)
-        questions.append(
-            Question(
-                letter=condition.key[0],
-                title=title,
-                asked=asked,
-                held=condition.held,
-                share=f"{share:.2f}" if is_area else f"{100 * share:.1f} %",
-                least=f"{condition.least:.2f}" if is_area else f"{100 * condition.least:.0f} %" if condition.least else "counted only",
-                floor=f"{design.MAP_MIN:.2f}" if is_area else "",
-                counts="" if is_area else f"{condition.right:,} of {condition.of:,}",
-                failed=failed[:1].upper() + failed[1:],
-            )
-        )
-    return Scene(row.scene_names.index(verdict.scene), verdict, tuple(questions), tuple(lines), band)
+    return Scene(row.scene_names.index(verdict.scene), verdict, tuple(lines), band)

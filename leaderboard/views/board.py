@@ -49,6 +49,7 @@ from submissions.errors import Refused
 from submissions.lookup import YEAR, PhasePlace, phase_place
 from submissions.models import Phase, Status, Submission
 from submissions.models.frozen_board import frozen_since
+from submissions.models.quota import quota_of
 from submissions.wording import label
 
 MAX_COLUMNS = 100
@@ -244,6 +245,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "claim": claim,
         "said": claim_words.statement(claim, people.noun, people.found.why) if claim and people else None,
         "split": contradiction.split(split) if split is not None else "",
+        "said_below": claim_words.details(claim) if claim else "",
         "slope": slope(board, rows.people, split) if claim is not None and claim.of_two else None,
         "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, people.study.slug]) if people else "",
         "people_column": rows.people,
@@ -408,7 +410,7 @@ def standing_context(place: PhasePlace) -> dict:
         "n_queued": sum(entry.status != Status.UPLOADING for entry in queued),
         "oldest": (place.now - oldest).total_seconds() if oldest else None,
         "own": own,
-        "quota": place.phase.quota(team, place.now) if team is not None and takes else None,
+        "quota": quota_of(place.phase, team, place.now) if team is not None and takes else None,
         "team_id": team,
     }
 

@@ -16,8 +16,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.metrics import peers, registry
-from evaluation.models import AcceptanceTest, EvaluationBatch, MetricProgram, PhaseMetric, Score
-from evaluation.models.acceptance_test import needs_acceptance_test
+from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, Score
+from evaluation.models.acceptance_test import needs_acceptance_test, standings
 from evaluation.networks import weights
 from leaderboard.boards import metric_evidence
 from leaderboard.boards.metric_evidence import Evidence
@@ -47,12 +47,12 @@ from submissions.visibility import board_is_out, visible_challenges
 WORST = {
     "0": "0, the worst value there is",
     "1": "1, the worst value there is",
-    "10": "10, which larger values count as too",
+    "10": "10; larger values also count as 10",
     "tau": "the threshold (tau)",
     "2": "2, the worst value there is",
     "gt_diagonal": "the diagonal of the reference's bounding box",
     "gt_diagonal_squared": "the squared diagonal of the reference's bounding box",
-    "null": "none, and then the whole entry has none",
+    "null": "no value; the whole entry then has no value either",
     "empty_prediction": "what an empty prediction gets for this reference",
 }
 
@@ -334,6 +334,17 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
             spread = f" ± {accuracy['sd']:.3f}" if accuracy["sd"] is not None else ""
             words = f"{accuracy['mean']:.3f}{spread} over {accuracy['folds']} folds, on samples and methods that were not seen"
             facts.append(("Accuracy", words))
+        if left_out := found.card.get("leave_one_out"):
+            rho, objects = left_out["means"]["srocc"], len(left_out["meshes"])
+            words = (
+                f"Spearman’s ρ with pseudo-scores {rho['mean']:.2f} [{rho['low']:.2f}, {rho['high']:.2f}], mean over {objects} simulated "
+                f"objects; each was judged by a network of this kind that was trained on the other {objects - 1}, not by these weights"
+            )
+            facts.append(("One object left out", words))
+        if figures := [one for one in found.card.get("acceptance", ()) if one["limit"] is not None]:
+            failed = [f"{one['name']} ({100 * one['value']:.1f} %)" for one in figures if not one["met"]]
+            words = f"{len(figures) - len(failed)} of {len(figures)} limits of our own kept on {figures[0]['n']} simulated objects"
+            facts.append(("What should hardly change it", words + (f"; not kept: {'; '.join(failed)}" if failed else "")))
         for file in found.files:
             if isinstance(file, weights.PublishedFile | weights.PackagedFile):
                 digest = file.sha256 or (file.stated if isinstance(file, weights.PublishedFile) else "")
@@ -348,9 +359,9 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     unranked = {usage.pk for usage in used if not weights.may_rank(spec, usage.resolved)}
     tried = {usage.phase_id: usage for usage in used if usage.pk not in unranked and needs_acceptance_test(usage.snapshot())}
     for batch in EvaluationBatch.objects.filter(phase__in=tried, state=EvaluationBatch.State.CURRENT).select_related("phase__challenge"):
-        standings = AcceptanceTest.standings(batch)
+        ranking = standings(batch)
         unranked |= {
-            usage.pk for usage in used if usage.phase_id == batch.phase_id and usage.slug in standings and not standings[usage.slug].ranks
+            usage.pk for usage in used if usage.phase_id == batch.phase_id and usage.slug in ranking and not ranking[usage.slug].ranks
         }
 
     own_worst = spec.is_program and spec.worst != "null"

@@ -35,7 +35,7 @@ def status(request: HttpRequest) -> HttpResponse:
         (
             "Remote workers",
             [
-                ("Heard of within the last minutes", RemoteWorker.live(now).count()),
+                ("In contact within the last few minutes", RemoteWorker.live(now).count()),
                 ("At work now", held.filter(token__isnull=False).count()),
             ],
         ),

@@ -175,7 +175,7 @@ def every_study(request: HttpRequest) -> HttpResponse:
 
 def _listed(study: Study, hidden: frozenset[int]) -> dict[str, Any]:
     """The row of a study in a list of studies."""
-    summary, brief = study.main_summary(hidden), None
+    summary, brief = StudyAnalysis.main_summary(study, hidden), None
     if summary is not None:
         between = summary.another
         noun = partial(getattr, study, "noun")  # which few sentences name

@@ -24,7 +24,7 @@ STANDINGS = {
     Standing.HUMAN_LEVEL: (Tone.PERSON, "human level"),
     Standing.UNCLEAR: (Tone.BETTER, "better than chance, human level unclear"),
 }
-TRAINED = {  # of a metric and the answers that it is held against, see `leaderboard.studies.training_overlap`; {} are votes, or ratings
+TRAINED = {  # of a metric and the answers that it is compared with, see `leaderboard.studies.training_overlap`; {} are votes, or ratings
     "these": ("trained on these {}", "It was trained on these very {}, so its agreement with them is no evidence."),
     "entries": (
         "trained on other {} about these entries",
@@ -36,7 +36,7 @@ TRAINED = {  # of a metric and the answers that it is held against, see `leaderb
     ),
     "refused": (
         "not ranked",
-        "Its weights may order nothing, as their model card says or because they are gone, so it has no place among metrics.",
+        "Its weights may not rank: their model card says so, or they were removed. It therefore has no place among metrics.",
     ),
 }
 
@@ -55,8 +55,8 @@ def state(line: Line) -> str:
 
 
 def trained(line: Line) -> str:
-    """Reason in brief why nothing is claimed of a metric: it may have learnt from the answers it is held against, or its weights may order
-    nothing; empty where something is."""
+    """Short reason why a metric's agreement is not stated: it may have been trained on these answers, or its weights may not rank; else
+    empty."""
     return TRAINED[line.trained][0].format(plural(answer(line.opinions))) if line.trained else ""
 
 

@@ -37,9 +37,9 @@ SENTENCES = {
     "fixed": "{metric} has no values per {item}: its order is used as it is.",
     "before": "Made by an earlier rule: its tests tried fewer patterns of signs and depended on the order in which {items} were listed, "
     "and equal entries shared the better rank.",
-    "bootstrap": "Made by the rule of before: its intervals, brackets and rank intervals are percentile bootstraps over {n} {items}. "
+    "bootstrap": "Made by the earlier rule: its intervals, brackets and rank intervals are percentile bootstraps over {n} {items}. "
     "They claim too much, the more so the fewer {items} there are.",
-    "ranks_before": "Ranks: of a ranking made by the rule of before, whose rank intervals are percentile bootstraps; they claim too much.",
+    "ranks_before": "Ranks: of a ranking made by the earlier rule, whose rank intervals are percentile bootstraps; they claim too much.",
 }
 
 
@@ -50,7 +50,7 @@ def few(n: int, unit: Unit) -> str:
 
 
 def alike(n: int, noun: str) -> str:
-    """Share that so many equal values leave open: a share that would show in none of them once in twenty times."""
+    """Sentence on equal values: the largest share of other values that would be missed in n items with a probability of 5 %."""
     return SENTENCES["alike"].format(n=n, items=plural(noun), x=round(100 * (1 - ALPHA ** (1 / n))))
 
 
@@ -64,7 +64,7 @@ def board_pair(p: float | None) -> str:
 
 
 def before(board: Board) -> str:
-    """The rule that a ranking of before was made by; empty of one made by that of now, and of imported figures, which have neither."""
+    """The rule by which an earlier ranking was made; empty of one made by today's rule, and of imported figures, which have neither."""
     if board.uncertainty == RULE or board.imported:
         return ""
     unit = board.unit
@@ -72,7 +72,7 @@ def before(board: Board) -> str:
 
 
 def foot(board: Board, standing: Ranks) -> list[str]:
-    """Sentences under a board of now whose first column shows the ranks of `standing`, a metric or the overall order."""
+    """Sentences under a current board whose first column shows the ranks of `standing`, a metric or the overall order."""
     if board.uncertainty == 1 or board.imported:
         return []
     unit = board.unit

@@ -22,8 +22,19 @@ def others(first: FirstPlace, by: str, what: str = "place") -> str:
     return f"{by} {some} may be first too." if first.tested else f"{by} it is tied with {some}."
 
 
+def details(claim: Claim) -> str:
+    """Sentences below the statement: which others may be first too, and which entries have no place beside the others."""
+    if claim.means or claim.reason is not None:
+        return ""
+    (ours, *more), (theirs, *level) = claim.metrics, claim.people
+    by_metrics = others(claim.first_by_metrics, "By the metrics", "rank") if claim.first_by_metrics is not None else ""
+    with_people = others(claim.first, "With people") if ours == theirs or more or level else ""
+    first = () if claim.parted is not None else (by_metrics, with_people)
+    return " ".join(filter(None, (*first, _apart(claim))))
+
+
 def statement(claim: Claim, noun: str = NOUN, before: str = "") -> Statement:
-    """The statement over a board: whether metrics and people agree on the first. `before` is the reason as a ranking of before says it."""
+    """The statement over a board: whether metrics and people agree on the first. `before` is the reason as an earlier ranking says it."""
     (ours, *more), (theirs, *level) = claim.metrics, claim.people
     if claim.means:
         return _of_means(claim)
@@ -31,31 +42,25 @@ def statement(claim: Claim, noun: str = NOUN, before: str = "") -> Statement:
         cause = "Too early to compare the order with people." if too_few(claim.reason) else "The order is not compared with people."
         return Statement.of(f"{cause} {before or sentence(claim.reason, noun)}")
     if claim.parted is not None:
-        return contradiction.statement(claim.parted) + _apart(claim)
-    by_metrics = others(claim.first_by_metrics, "By the metrics", "rank") if claim.first_by_metrics is not None else ""
-    with_people = others(claim.first, "With people")
+        return contradiction.statement(claim.parted)
     if more and level:
-        head = Statement.of(f"{len(claim.metrics)} entries share first place by the metrics, and {len(claim.people)} with people.")
-    elif level:
+        return Statement.of(f"{len(claim.metrics)} entries share first place by the metrics, and {len(claim.people)} with people.")
+    if level:
         among = f"{name_of(ours)} is one of them" if ours in claim.people else "it is none of them"
-        head = Statement.of(
+        return Statement.of(
             "The metrics put ", name(ours[0]), f" first. With people {len(claim.people)} entries share first place, and {among}."
         )
-    elif more:
-        head = Statement.of(f"{len(claim.metrics)} entries share first place by the metrics. People put ", person(theirs[0]), " first.")
-    elif ours == theirs:
-        if by_metrics or with_people:
-            head = Statement.of(person(ours[0]), " leads by the metrics and with people, but first place is open.")
-        elif claim.alike:
-            head = Statement.of("Metrics and people both put ", person(ours[0]), f" first; {ALIKE}.")
-        else:
-            head = Statement.of("Metrics and people agree: ", person(ours[0]), " is first.")
-    else:
-        tied = f"with people these two are tied{', corrected for all pairs' if claim.corrected else ''}"
-        rest = "nobody was asked about these two" if not claim.met else ALIKE if claim.alike else tied
-        head = Statement.of(name(ours[0]), " leads by the metrics, ", person(theirs[0]), f" with people; {rest}.")
-        return head + by_metrics + _apart(claim)
-    return head + by_metrics + with_people + _apart(claim)
+    if more:
+        return Statement.of(f"{len(claim.metrics)} entries share first place by the metrics. People put ", person(theirs[0]), " first.")
+    if ours == theirs:
+        if any(first.open or first.low_end for first in (claim.first, claim.first_by_metrics) if first is not None):
+            return Statement.of(person(ours[0]), " leads by the metrics and with people, but first place is open.")
+        if claim.alike:
+            return Statement.of("Metrics and people both put ", person(ours[0]), f" first; {ALIKE}.")
+        return Statement.of("Metrics and people agree: ", person(ours[0]), " is first.")
+    tied = f"with people these two are tied{', corrected for all pairs' if claim.corrected else ''}"
+    rest = "nobody was asked about these two" if not claim.met else ALIKE if claim.alike else tied
+    return Statement.of(name(ours[0]), " leads by the metrics, ", person(theirs[0]), f" with people; {rest}.")
 
 
 def name_of(one: Named) -> str:

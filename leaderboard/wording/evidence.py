@@ -133,7 +133,7 @@ def not_compared(titles: Sequence[str]) -> str:
     if not titles:
         return ""
     have, are = ("has", "is") if len(titles) == 1 else ("have", "are")
-    return f"{named(titles)} {have} no value of some results and {are} not compared."
+    return f"{named(titles)} {have} no values for some results and {are} not compared."
 
 
 def printed_with(record: EvidenceRecord, criterion: CriterionFigures, titles: Mapping[str, str]) -> str:
@@ -203,7 +203,7 @@ def size(record: EvidenceRecord, criterion: CriterionFigures) -> str:
         if above:
             n, k = sum(above), len(above)
             many = "none is" if not n else "all are" if n == k else f"{n} of {k} {'is' if n == 1 else 'are'}"
-            said += f". {where} {many} shown to be above size"
+            said += f". {where} {many} shown to beat size alone"
     return f"{said}."
 
 
@@ -213,8 +213,8 @@ def ladders(record: EvidenceRecord, criterion: CriterionFigures) -> str:
         return ""
     noun = record.words.family
     return (
-        f"{criterion.ladders.left_out:,} of {criterion.ladders.compared:,} {_compared(criterion)} are of one {noun} at two strengths. "
-        f"Between {several(noun)} only the others count."
+        f"{criterion.ladders.left_out:,} of {criterion.ladders.compared:,} {_compared(criterion)} are of one {noun} at two strengths. The "
+        f"figures between {several(noun)} count only the other ones."
     )
 
 
@@ -230,12 +230,12 @@ def divided(criterion: CriterionFigures) -> str:
 
 
 def beside_leading(record: EvidenceRecord, name: str, criterion: CriterionFigures) -> str:
-    """Sentence on how far a criterion stands for the one that was named first; empty where that is not known."""
+    """Sentence on how often a criterion and the leading one put the same result first; empty if that is not known."""
     found = criterion.beside_leading
     if found is None or found.value is None or not found.shown:
         return ""
     leading = next(iter(record.criteria))
-    return f"In {with_interval(found)} of 100 pairs within one {record.words.item}, “{name}” puts the result first that “{leading}” does."
+    return f"In {with_interval(found)} of 100 pairs within one {record.words.item}, “{name}” and “{leading}” put the same result first."
 
 
 def within_and_across(title: str, rows: Sequence[tuple[EvidenceRecord, CriterionFigures, MetricFigures]], rivals: Mapping[str, str]) -> str:
@@ -294,7 +294,7 @@ def across_ceiling(record: EvidenceRecord, criterion: CriterionFigures) -> str:
     if found is None:
         return ""
     one = "" if found.one is None else f"one rater and the mean of all others have ρ {decimal(found.one)}"
-    bound = f"noise in people's means alone bounds a metric at ρ {decimal(found.srocc)}" if round(found.srocc, 2) < 1 else ""
+    bound = f"the noise in people's means limits any metric to about ρ {decimal(found.srocc)}" if round(found.srocc, 2) < 1 else ""
     said = "; ".join(filter(None, (one, bound)))
     return f"Across {several(record.words.item)} {said}." if said else ""
 

@@ -39,7 +39,7 @@ def change(it: Change) -> str:
         case Left():
             return _left(it)
         case Moved():
-            said = [f"{one.name} {'rises' if one.now < one.was else 'falls'} from {one.was} to {one.now}" for one in it.moves[:MOVES]]
+            said = [f"{one.name} {'rises' if one.now < one.was else 'falls'} from rank {one.was} to {one.now}" for one in it.moves[:MOVES]]
             more = f", and {len(it.moves) - MOVES} more" if len(it.moves) > MOVES else ""
             return f"{', '.join(said)}{more}."
         case PeopleChanged():
@@ -91,7 +91,7 @@ def _people(it: PeopleChanged) -> str:
     if it.was and not it.now:
         return "People's votes and ratings are not shown any more."
     if it.other:
-        return f"People's votes and ratings are now of another study: {in_all}."
+        return f"People's votes and ratings are now of another study{f': {in_all}' if it.now else ''}."
     more = f"{abs(it.now - it.was):,} {'more' if it.now > it.was else 'fewer'}"
     return f"People: {more} {plural(answer(it.opinions))}, {it.now:,} in all."
 

@@ -47,7 +47,7 @@ def earlier(found: HumanAgreement) -> str:
 
 
 def why(found: HumanAgreement, noun: str = NOUN) -> str:
-    """Reason why there are no figures; empty where there are. A ranking of before says it as it did then."""
+    """Reason why there are no figures; empty where there are. An earlier ranking says it as it did then."""
     return reason_words(found, noun)
 
 

@@ -46,7 +46,7 @@ SENTENCES = {
     Key.NONE_COUNTS: "No two of the entries that were compared here count: the others are damaged, or were left out.",
     Key.ALL_SCREENED: "No score counts: the rule of screening leaves everybody out.",
     Key.NO_COMPARISONS: "Nobody scored two entries on one {item}, so no comparisons follow from the scores.",
-    Key.ONLY_MEANS: "Only the means were published, and a pair needs single scores.",
+    Key.ONLY_MEANS: "Only the means were published, and comparing two entries needs single scores.",
     Key.RATERS_AT_CHANCE: "Two raters agree in no more than half of the comparisons here, so there is no other rater to compare it with.",
     Key.ONE_RATER_HOLDS_MOST: "One rater would hold more than half of the weight.",
     Key.GATE_NOT_PASSED: "It was not shown to agree with the others about as often as at least half of the raters do.",
@@ -63,7 +63,7 @@ def named(noun: Noun) -> str:
 
 
 def sentence(reason: Reason | None, noun: Noun = SAMPLE) -> str:
-    """The sentence of a reason, empty without one; `noun` is what an item is called, which is asked for where the sentence names items."""
+    """The sentence of a reason, empty without one; `noun` is the name of an item, looked up only if the sentence names items."""
     if reason is None:
         return ""
     words = SENTENCES[reason.key]
@@ -86,7 +86,7 @@ def clause(reason: Reason | None, noun: Noun = SAMPLE) -> str:
 
 
 def why(of: Any, noun: Noun = SAMPLE) -> str:
-    """The reason of a figure, a stored one included, as a sentence; what a ranking of before said stays as it was said."""
+    """The reason of a figure, a stored one included, as a sentence; what an earlier ranking said stays as it was said."""
     if isinstance(of, Mapping):
         return of.get("why") or sentence(read(of.get("reason")), noun)
     return getattr(of, "why", "") or sentence(getattr(of, "reason", None), noun)
@@ -94,7 +94,7 @@ def why(of: Any, noun: Noun = SAMPLE) -> str:
 
 def told(content: Any, noun: Noun = SAMPLE) -> Any:
     """Contents in JSON's types with the sentence of each reason beside it: of `reason` in `why`, of `mos_mle_reason` in `mos_mle_why`. What
-    a ranking of before said stays as it was said."""
+    an earlier ranking said stays as it was said."""
     if isinstance(content, list):
         return [told(each, noun) if isinstance(each, dict | list) else each for each in content]
     if not isinstance(content, dict):

@@ -23,7 +23,7 @@ def settling(enough: Enough, n: int, raters: int, items: str, noun: str = "vote"
     found = plans.named()
     if found is None:
         equal = f": the first {1 + len(enough.open)} may be equal" if enough.open else ""
-        return [*said, f"Nothing up to {FACTORS[-1]:g} times this study is likely to settle it{equal}."]
+        return [*said, f"Even a study {FACTORS[-1]:g} times as large is not likely to settle it{equal}."]
     by, plan = found
     return [*said, f"With {_more(by, plan, n, raters, items, noun)} it would be settled in about {round(10 * plan.chance)} of 10 cases."]
 

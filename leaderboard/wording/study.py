@@ -134,11 +134,11 @@ def _enough(summary: Summary, noun: Noun) -> Statement | None:
         return None
     k, n = summary.enough.settled, len([line for line in summary.ranked if line.part == 1])
     if k >= n:
-        first = "Enough for every place."
+        first = "The answers settle every place."
     elif k:
         first = f"Enough for place{f's 1 to {k}' if k > 1 else ' 1'}."
     else:
-        first = "Not enough for any place yet."
+        first = "The answers settle no place yet."
     given = [line.votes or line.ratings for line in summary.reliability.raters if not line.screened]
     return claim(first, " ".join([*_settling(summary, noun), unequal(given)]).strip())
 
@@ -376,7 +376,7 @@ def two_raters(summary: Summary, noun: Noun = NOUN) -> str:
         return f"How often another rater agrees is not known: too few raters decided the same comparisons. {why}"
     value, low, high = best.two_people.ends
     figure = f"{share(value)} {interval(low, high)}".rstrip()
-    words = f"Two raters agree on {figure} of 100, of {answers(best.n, False)} on comparisons that two decided."
+    words = f"Two raters agree on {figure} of 100 comparisons, by {answers(best.n, False)} on comparisons that two raters decided."
     if low is None:  # not that all say the same
         words += " That is the same with everybody, so it has no interval."
     if value is not None and (value if low is None else low) <= 0.5:
@@ -392,8 +392,8 @@ def rater_groups(summary: Summary, noun: str = NOUN) -> str:
     p = "< .001" if found.p < 0.001 else f"= {found.p:.3f}".replace("0.", ".")
     return (
         f"There are {len(found.sizes)} rater groups, of {names([str(n) for n in found.sizes])} raters. Two raters of one group agree on "
-        f"{share(found.within)} of 100 comparisons, two of different groups on {share(found.between)}, on {plural(noun)} that the groups "
-        f"were not found on (p {p} of a permutation)."
+        f"{share(found.within)} of 100 comparisons, two of different groups on {share(found.between)} (permutation test on {plural(noun)} "
+        f"that were not used to find the groups, p {p})."
     )
 
 
@@ -403,5 +403,6 @@ def sides(summary: Summary) -> list[str]:
     for model in summary.models:
         ends = [] if model.side is None else [share_of(end, model.nu) for end in model.side if end is not None]
         if len(ends) == 3:
-            said.append(f"Side: between equals the left one is picked in {share(ends[0])} of 100 comparisons {interval(ends[1], ends[2])}.")
+            share_left = f"{share(ends[0])} of 100 comparisons {interval(ends[1], ends[2])}"
+            said.append(f"Side: of two equal entries the left one is picked in {share_left}.")
     return said

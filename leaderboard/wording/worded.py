@@ -14,7 +14,7 @@ Told = TypeVar("Told")
 
 
 def worded(record: Told, noun: Noun = SAMPLE) -> Told:
-    """The record, and what it holds, with the sentence of `reason` in `why`; `noun` is what an item is called. What a ranking of before
+    """The record, and what it holds, with the sentence of `reason` in `why`; `noun` is what an item is called. What an earlier ranking
     said stays as it was said."""
     return _worded(record, noun)
 

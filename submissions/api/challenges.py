@@ -27,7 +27,7 @@ from submissions.api.common import (
 from submissions.lookup import challenge_for, challenge_place, phase_for, phase_with_manifest, private_challenge
 from submissions.models import Challenge, Participation, Phase, Team
 from submissions.models.participation import opens
-from submissions.models.quota import Quota
+from submissions.models.quota import Quota, quota_of
 from submissions.permissions import allowed, require
 from submissions.views.files import download, manifest_for
 from submissions.visibility import visible_challenges
@@ -53,7 +53,9 @@ class ChallengeFilter(Schema):
     family: str | None = Field(
         None, max_length=20, pattern=NAME, description=("Challenges to which teams send this kind: wireframe, mesh or render.")
     )
-    state: Literal["running", "upcoming", "past"] | None = Field(None, description="By their phases: one is open, one will be, or none.")
+    state: Literal["running", "upcoming", "past"] | None = Field(
+        None, description="State of a challenge by its phases: one is open, one will open, or none."
+    )
 
 
 FilterQuery = Annotated[ChallengeFilter, Query()]
@@ -191,7 +193,7 @@ def get_phase(request: HttpRequest, challenge: Slug, phase: Slug) -> Any:
     found = phase_for(request.user, challenge, phase)
     team = Team.of(found.challenge, request.user)
     fields = ("description", "limit_per_day", "limit_total", "limit_at_once", "board", "board_at", "entries", "ranking", "missing", "unit")
-    quota: Quota | None = found.quota(team) if team else None
+    quota: Quota | None = quota_of(found, team) if team else None
     return PhaseFull(
         **dict(_phase_brief(found)),
         **{name: getattr(found, name) for name in fields},

@@ -79,7 +79,7 @@ class SubmissionIn(Given):
     sha256: str = Field(
         "",
         max_length=64,
-        description="SHA-256 of the whole file. It fixes the content, so such an upload may end after the phase has closed.",
+        description="SHA-256 of the whole file. The digest fixes the content, so the upload may be finished after the phase has closed.",
     )
 
 
@@ -125,7 +125,7 @@ Told: Any = stated(EntryName, _told)
 class SubmissionBrief(Told):
     status: str
     state: str = Field(
-        description="Its state, with what keeps it off the board; `withheld` if you may not know.",
+        description="State of the entry, including why it is not on the board; `withheld` if you may not see it.",
         json_schema_extra=one_of(State),
     )
     reason_code: str | None = Field(
@@ -253,8 +253,8 @@ def _answer(request: HttpRequest, submission: Submission) -> SubmissionBrief:
     response={200: SubmissionBrief, 201: SubmissionBrief, **ACT_ERRORS},
     summary="Reserve an upload",
     description=(
-        "Checks the phase's limits and says how to send the bytes. An upload that is not finished counts for nothing. If your team has "
-        "sent the same bytes to the phase within the last minute, the answer is 200 and that entry, and you send nothing."
+        "Checks the phase's limits and says how to send the bytes. Unfinished uploads do not count. If your team has sent the same bytes "
+        "to the phase within the last minute, the answer is 200 and that entry, and you send nothing."
     ),
 )
 def create_submission(request: HttpRequest, data: SubmissionIn) -> Any:
@@ -291,7 +291,7 @@ def complete(request: HttpRequest, submission: Id) -> Any:
     "/submissions/{submission}/resume",
     response={200: SubmissionBrief, **ACT_ERRORS},
     summary="Continue an upload",
-    description="An upload that stopped counts again against the phase's limits, from now on: it takes one of today's uploads.",
+    description="An upload that had stopped counts again, as one of today's uploads.",
 )
 def resume(request: HttpRequest, submission: Id) -> Any:
     found = submission_for(request.user, submission, "submission.send")
@@ -357,7 +357,7 @@ def choose(request: HttpRequest, submission: Id) -> Any:
     response={200: SubmissionBrief, **ACT_ERRORS},
     summary="Have an entry on hold scored as it is",
     description=(
-        "It keeps the date of its upload, and takes one of your team's uploads of today. After the end of the phase this is possible "
+        "It keeps the date of its upload and counts as one of your team's uploads of today. After the end of the phase this is possible "
         "for 24 hours, for entries from before the end; not once the board has been frozen or revealed."
     ),
 )
@@ -373,8 +373,9 @@ def confirm(request: HttpRequest, submission: Id) -> Any:
     response={200: SubmissionBrief, **ACT_ERRORS},
     summary="Try a failed entry again",
     description=(
-        "While the phase is open it takes one of your team's uploads of today. For a week after the end it takes one of the day on "
-        "which the entry was sent, if the service failed to score it. Organizers' retries take none."
+        "While the phase is open, a retry counts as one of your team's uploads of today. For a week after the end, an entry that the "
+        "service failed to score can be retried; this counts as an upload of the day on which the entry was sent. Organizers' retries do "
+        "not count."
     ),
 )
 def retry(request: HttpRequest, submission: Id) -> Any:

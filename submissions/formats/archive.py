@@ -241,7 +241,7 @@ def _walk(folder: Path, prefix: str, depth: int, all_files: bool, listing: _List
 
 
 class _GuardedFile:
-    """A file that refuses one huge read: zipfile takes a whole central directory into memory before it counts it."""
+    """A file that refuses a huge read, because zipfile loads the whole central directory into memory before it counts the entries."""
 
     def __init__(self, stream: BinaryIO, most: int) -> None:
         self.stream, self.most = stream, most

@@ -34,5 +34,5 @@ def mesh(item: Mesh) -> bool:
 
 
 def render(view: View) -> bool:
-    """True without an image, clean views of its scene, and a text that it was asked for with."""
+    """True if a view has no reference image, no clean views of its scene and no prompt."""
     return view.image is None and view.clean is None and not view.prompt

@@ -11,7 +11,7 @@ from typing import Self
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.validators import RegexValidator, URLValidator
+from django.core.validators import EmailValidator, RegexValidator, URLValidator
 from django.db import models, transaction
 from django.db.models import Q
 from django.db.models.functions import Cast
@@ -60,6 +60,14 @@ def check_licence(text: str) -> None:
         raise ValidationError(f"{words}, such as CC-BY-4.0.") from None
 
 
+def check_contact(text: str) -> None:
+    """Raise `ValidationError` unless this is an e-mail address or a web address."""
+    try:
+        (IS_ADDRESS if "://" in text else EmailValidator())(text)
+    except ValidationError:
+        raise ValidationError("Write an e-mail address, or a web address that begins with https://.") from None
+
+
 class ChallengeQuerySet(models.QuerySet):
     def tagged(self, tag: str) -> Self:
         """Challenges with this tag. Tags are JSON, which not every database can search, and hold no quotation mark."""
@@ -101,6 +109,7 @@ class Challenge(models.Model):
     unit_noun = models.CharField(max_length=30, default="group", validators=[NOUN], help_text="Of a group of items: scene, object.")
     tags = models.JSONField(default=list, blank=True, validators=[check_tags], help_text="Words to find it by: indoor, roofs.")
     licence = models.CharField(max_length=200, blank=True, validators=[check_licence], help_text="Of the data: https://… or CC-BY-4.0.")
+    contact = models.CharField(max_length=200, blank=True, validators=[check_contact], help_text="Of the organizers: e-mail or https://….")
     organizers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="organized", blank=True)
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -116,6 +125,11 @@ class Challenge(models.Model):
     def kind(self) -> Family:
         """Return what teams send."""
         return FAMILIES[self.family]
+
+    @property
+    def contact_url(self) -> str:
+        """The address by which people write to the organizers; empty where they gave none."""
+        return self.contact if "://" in self.contact or not self.contact else f"mailto:{self.contact}"
 
     @property
     def pictures_url(self) -> str:

@@ -58,8 +58,8 @@ class Participation(models.Model):
 
     @property
     def must_accept(self) -> bool:
-        """Return whether it is the person's turn to accept: never done, done for other rules, or done while
-        approval was asked for which is no longer."""
+        """Return whether the person must accept the rules: they never did, accepted an earlier version, or accepted while organizers had
+        to approve them, which is no longer so."""
         pending = self.admission == Admission.PENDING and not self.challenge.needs_approval
         return self.admission != Admission.DECLINED and (not self.has_accepted or pending)
 
@@ -72,8 +72,8 @@ class Participation(models.Model):
 
     @classmethod
     def accept_rules(cls, challenge: Challenge, user: Any, version: str) -> Participation:
-        """Accept `version` of the rules, which must be the one in force: nobody accepts a text they
-        have not seen. Where no approval is asked for this also lets them in."""
+        """Accept `version` of the rules, which must be the one in force: nobody accepts a text they have not seen. If organizers need
+        not approve participants, this also admits the person."""
         if version != challenge.rules_version:
             raise Refused(
                 f"The rules are at version {challenge.rules_version} now and you were about to accept version {version}; "

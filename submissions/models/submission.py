@@ -22,6 +22,7 @@ from submissions.models.audit import AuditEntry
 from submissions.models.entry_texts import checked_about, checked_file_name, checked_sha256
 from submissions.models.frozen_board import in_time
 from submissions.models.phase import Phase
+from submissions.models.quota import quota_of
 from submissions.models.status import ELIGIBLE, ON_HOLD, RANKED, SENT, UNFLAGGED, Status
 from submissions.models.team import Team
 from submissions.models.user import User
@@ -161,10 +162,8 @@ class Submission(Leased):
     problems = models.JSONField(default=list, blank=True)  # sentences, the first hundred
     n_problems = models.PositiveIntegerField(default=0)
     warnings = models.JSONField(default=list, blank=True)
-    # A `Reason` of a rejected, cancelled or failed entry. A rejected one with a reason to be on hold waits for its team, and is scored once
-    # that says that it is meant so. What text belongs to the reason of a failure is in `failure`.
-    reason = models.CharField(max_length=20, blank=True, editable=False)
-    numbers = models.JSONField(default=dict, blank=True, editable=False)
+    # `reason` is that of a rejected, cancelled or failed entry. A rejected one with a reason to be on hold waits for its team, and is
+    # scored once that says that it is meant so.
     is_confirmed = models.BooleanField(default=False, editable=False)
     notified_at = models.DateTimeField(null=True, blank=True)  # when the e-mail on the outcome was sent or declined
     # What the service made it as, for people to judge beside the entries; nobody sent such a row.
@@ -173,7 +172,6 @@ class Submission(Leased):
     is_repeated = False  # of an instance: it answers somebody who sent its bytes again
 
     GIVEN_BACK = {"status": Status.RECEIVED}
-    ANEW = Leased.ANEW | {"reason": "", "numbers": {}}
     NOT_FAILED = ("Only an entry that has failed can be retried.", "not_failed")
     doing = "checking this entry"
     objects = SubmissionQuerySet.as_manager()
@@ -230,7 +228,7 @@ class Submission(Leased):
         with transaction.atomic():
             if Team.objects.select_for_update().filter(pk=team.pk).first() is None:
                 raise Refused("Your team has merged with another meanwhile; upload again.", "team_gone")
-            quota = phase.quota(team, now)
+            quota = quota_of(phase, team, now)
             if not (is_baseline or quota.allowed):
                 raise Refused(quota.reason, quota.code, quota.next_at)
             Phase.objects.select_for_update().get(pk=phase.pk)  # numbers increase without gaps in a race
@@ -285,7 +283,7 @@ class Submission(Leased):
             Team.objects.select_for_update().get(pk=self.team_id)
             place = {"upload_active_at": now}
             if not mine.holding_place(now).exists():
-                quota = self.phase.quota(self.team, now)
+                quota = quota_of(self.phase, self.team, now)
                 if not quota.allowed:
                     raise Refused(f"This upload had stopped, so its place was free for others. {quota.reason}", quota.code, quota.next_at)
                 place["created_at"] = now
@@ -405,8 +403,8 @@ class Submission(Leased):
         return len(over)
 
     def confirm(self, now: datetime | None = None) -> None:
-        """Have an entry on hold scored as it is. It keeps the moment of its upload, and takes one of its team's uploads of now. Raises
-        `Refused`."""
+        """Have an entry on hold scored as it is. It keeps the date of its upload, and counts as an upload of the day of confirmation.
+        Raises `Refused`."""
         now = now or timezone.now()
         with transaction.atomic():
             Team.objects.select_for_update().get(pk=self.team_id)
@@ -431,7 +429,7 @@ class Submission(Leased):
                 raise Refused(f"It waited for {_days(settings.KEEP_REJECTED_DAYS)}, and nobody confirmed it; upload it again.", "hold_over")
             phase.require_open(self.received_at if phase.has_closed(now) else now)  # what came before the end may still be confirmed
             self._require_parent(phase, self.team)
-            quota = phase.quota(self.team, now)
+            quota = quota_of(phase, self.team, now)
             if not quota.allowed:
                 raise Refused(quota.reason, quota.code, quota.next_at)
             confirmed = {"is_confirmed": True, "problems": [], "n_problems": 0}
@@ -444,8 +442,8 @@ class Submission(Leased):
 
     @property
     def confirm_until(self) -> datetime | None:
-        """Moment before which its team may confirm an entry on hold; None of others. The file goes then, the board is frozen or revealed,
-        or the phase has been closed for `CONFIRM_TIME`."""
+        """Time until which the team may confirm an entry on hold; None for other entries. It ends when the file is deleted, when the
+        board is frozen or revealed, or `CONFIRM_TIME` after the phase closes."""
         if not self.is_on_hold or self.finished_at is None:
             return None
         ends = [self.finished_at + timedelta(days=settings.KEEP_REJECTED_DAYS)]
@@ -459,7 +457,7 @@ class Submission(Leased):
         return self.status == Status.REJECTED and self.reason in HOLDS
 
     def accept(self, artifact_key: str, missing: list[str], warnings: list[str]) -> bool:
-        """Validated: scoring follows. Call it in the transaction that makes the evaluation."""
+        """Mark the entry as validated, so that scoring follows. Call it in the transaction that makes the evaluation."""
         return bool(
             self.under_lease()
             .filter(status__in=Status.checked())
@@ -484,10 +482,7 @@ class Submission(Leased):
             self.phase.lock()
             moved = row.filter(status__in=Status.in_progress()).update(
                 status=Status.FAILED,
-                reason=why.reason,
-                numbers=dict(why.numbers),
-                failure=why.note[:400],
-                failure_detail=detail,
+                **self.failed_by(why, detail),
                 finished_at=timezone.now(),
                 lease_token=None,
                 lease_until=None,
@@ -536,7 +531,7 @@ class Submission(Leased):
         else:
             phase.require_open(now)
             self._require_parent(phase, self.team)
-        quota = phase.quota(self.team, now, place)
+        quota = quota_of(phase, self.team, now, place)
         if not quota.allowed:
             raise Refused(quota.reason, quota.code, quota.next_at)
         return place
@@ -657,7 +652,7 @@ class Submission(Leased):
 
     @property
     def state(self) -> EntryState:
-        """State of the entry as its own columns say it. A flag of the organizers goes before the team's, and both before its status."""
+        """State of the entry by its own columns. A flag set by organizers has priority over the team's, and both over its status."""
         if self.disqualified_at:
             return EntryState(State.DISQUALIFIED, note=self.disqualified_reason, since=self.disqualified_at)
         if self.hidden_at:

@@ -248,8 +248,8 @@ class Team(models.Model):
         return ""
 
     def leave(self, user: User) -> Team | None:
-        """`user` goes; the team's entries stay with it. Return the team of one that they are in then, which has used the tries that this
-        one has used; None where it has used none."""
+        """Remove `user` from the team; its entries stay. Return the user's new team of one, which counts the tries that this team has
+        used, or None if it has used none."""
         with transaction.atomic():
             Challenge.objects.select_for_update(no_key=True).get(pk=self.challenge_id)
             me = self._locked_member(user)

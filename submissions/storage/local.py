@@ -93,7 +93,7 @@ class LocalStore:
             path.unlink(missing_ok=True)
 
     def keys(self, folder: str) -> Iterator[tuple[str, datetime]]:
-        """Every key below `folder`, and since when it is there; what comes and goes meanwhile may be among them or not."""
+        """Every key below `folder` with its time of creation; keys stored or deleted meanwhile may be missing or included."""
         for path in self._path(folder).rglob("*"):
             with suppress(FileNotFoundError):
                 found = path.stat()

@@ -100,7 +100,7 @@ def _require_open(submission: Submission, now: datetime | None) -> None:
 
 
 def offer(submission: Submission, now: datetime | None = None) -> Offer:
-    """Addresses for the parts that are still missing; call it again to go on after a break."""
+    """Addresses for the parts that are still missing; call it again to resume an upload."""
     _require_open(submission, now)
     where, notes = store(), _notes(submission)
     seconds = max(1, int((submission.upload_expires_at - (now or timezone.now())).total_seconds()))
@@ -123,7 +123,7 @@ def resume(submission: Submission, now: datetime | None = None) -> None:
 
 
 def pause(submission: Submission, now: datetime | None = None) -> None:
-    """Stop an upload for now; what has come of it stays until it runs out."""
+    """Pause an upload; the received bytes are kept until it expires."""
     _require_open(submission, now)
     submission.leave_place()
 
@@ -231,7 +231,7 @@ def _receive(submission: Submission, arrived: Arrived, now: datetime | None) -> 
 
 
 def cancel(submission: Submission) -> None:
-    """Stop an entry; what was sent of it goes."""
+    """Cancel an entry and delete the bytes that were sent."""
     notes = submission.upload_data
     submission.cancel()
     if submission.file_key and not submission.artifact_key:  # else it may be in work: the sweep does it

@@ -44,7 +44,7 @@ from evaluation.metrics.render.pieces.features import (
 )
 from evaluation.metrics.render.pieces.metric import Scene
 from evaluation.metrics.seeds import generator
-from evaluation.networks.gate import acceptance_test
+from evaluation.properties.gate import acceptance_test
 from submissions.formats.render.views import CleanViews, View, render
 from tests.benchmarks.timing import shortest
 from tests.support.memory import status

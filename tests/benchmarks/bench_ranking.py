@@ -3,7 +3,7 @@
     python -m tests.benchmarks.bench_ranking
 
 Of 5,000 entries, 12 metrics and 100 groups: intervals of values, brackets, rank intervals, leads and the overall order by mean
-rank. Floor: at most twice the time of the rule of before on the same values (400 resamples of ranks, 1,000 of differences; overall
+rank. Floor: at most twice the time of the earlier rule on the same values (400 resamples of ranks, 1,000 of differences; overall
 1,000 of the first 200). Checked as well: the brackets of a small board are those of a loop over patterns and pairs. Exits with 1
 above the floor, or where the answers differ.
 """
@@ -56,7 +56,7 @@ def now(matrices: Matrices) -> dict[str, float]:
 
 
 def before(matrices: Matrices) -> dict[str, float]:
-    """The same of the rule of before: every entry's rank in resamples of the groups, brackets by the paired bootstrap against the
+    """The same of the earlier rule: every entry's rank in resamples of the groups, brackets by the paired bootstrap against the
     first of each, and the mean rank of the first entries in resamples. Its intervals of values were made as entries were scored."""
     few, many = (resampled(GROUPS, count) for count in (RANK_RESAMPLES, RESAMPLES))
     found, start = {}, time.process_time()
@@ -89,7 +89,7 @@ def ranks(points: np.ndarray) -> np.ndarray:
 
 
 def groups_of(ordered: np.ndarray, counts: np.ndarray) -> list[int]:
-    """First entry of each bracket by the rule of before, looking ahead by 1, 2, 4, ... entries."""
+    """First entry of each bracket by the earlier rule, looking ahead by 1, 2, 4, ... entries."""
     found, first = [], 0
     while first < len(ordered):
         found.append(first)
@@ -133,7 +133,7 @@ def main() -> int:
         print(f"{title:>6}: {sum(parts.values()):.2f} s ({', '.join(f'{name} {seconds:.2f}' for name, seconds in parts.items())})")
     ratio = sum(ours.values()) / sum(theirs.values())
     held = ratio <= FLOOR
-    print(f"{ratio:.2f} times the time of before (floor {FLOOR:g}): {'ok' if held else 'TOO SLOW'}")
+    print(f"{ratio:.2f} times the earlier time (floor {FLOOR:g}): {'ok' if held else 'TOO SLOW'}")
     small = board(8, 1, 9)[0]
     same = bool(np.allclose(adjusted(small), plainly(small), atol=1e-12))
     print("same answers as the plain loop" if same else "DIFFERENT ANSWERS")

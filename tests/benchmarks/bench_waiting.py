@@ -31,7 +31,7 @@ import numpy as np  # noqa: E402
 from django.db import transaction  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
-from evaluation.models import MetricProgram, PropertyRun  # noqa: E402
+from evaluation.models import MetricProgram, SuiteRun  # noqa: E402
 from leaderboard.models import ProgramValues, Study, StudyAnalysis  # noqa: E402
 from leaderboard.stats.votes import Vote  # noqa: E402
 from submissions import worker_notify  # noqa: E402
@@ -129,7 +129,7 @@ def main(workers: int = 2, rounds: int = 3, entries: int = 24) -> None:
             whole = sum(len(row.values) for row in ProgramValues.objects.all())
             print(f"round {number + 1}: {checked} of 4 programs checked; values of {whole} entries and {items} items more", flush=True)
             MetricProgram.objects.all().delete()
-            PropertyRun.objects.all().delete()
+            SuiteRun.objects.all().delete()
             time.sleep(15)  # what is under way ends
         for name, seconds in found.items():
             row = "".join(f"{np.percentile(seconds, share):9.1f}" for share in (50, 95, 100))

@@ -142,7 +142,7 @@ def row(result: Result, commit: str) -> str:
 
 
 def record(rows: dict[str, str], whole: str = "") -> None:
-    """Write these rows, by stage, over those of before, in the order of the stages; and what `whole` says of a run of all of them."""
+    """Write these rows, by stage, over the earlier ones, in the order of the stages; and what `whole` says of a run of all of them."""
     before = RECORD.read_text().splitlines() if RECORD.exists() else []
     whole = whole or next((line for line in before if line.startswith(WHOLE)), "")
     kept = {line.split("|")[1].strip(): line for line in before if line.startswith("| ") and line not in HEAD} | rows

@@ -70,7 +70,7 @@ def fifty_teams(seed: int, workers: int = 4, hours: float = 3.0, load: float = 0
 
 
 def by_arrival(entry: Sequence[Piece], waiting: Sequence[Piece], clock: float) -> None:
-    """The order of before: the oldest entry first."""
+    """The earlier order: the oldest entry first."""
     for piece in entry:
         piece.turn = float(entry[0].entry)
 

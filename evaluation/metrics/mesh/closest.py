@@ -28,7 +28,7 @@ def distances(points: np.ndarray, corners: np.ndarray, faces: np.ndarray) -> np.
 
 
 def to_mesh(corners: np.ndarray, faces: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """`distances` to one mesh, of points float64[N, 3] that are asked for in turn."""
+    """`distances` from points float64[N, 3] to one mesh, for several queries of the same mesh."""
     search = to_triangles(corners, faces)
     return lambda points: search(points)[0]
 

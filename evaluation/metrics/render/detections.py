@@ -209,9 +209,8 @@ def detector_key(weights: str) -> str:
 
 
 def chosen(outputs: np.ndarray, looking: Looking) -> Arrays:
-    """Detections of a detector's outputs [N, 5 + classes], most probable first.
-
-    (boxes float64[M, 4] x1, y1, x2, y2; scores float64[M], object times class; numbers of the classes int32[M]).
+    """Detections among a detector's outputs [N, 5 + classes], the most probable first: boxes float64[M, 4] (x1, y1, x2, y2), scores
+    float64[M] (objectness times class probability), class numbers int32[M].
     """
     values = outputs.astype(np.float64)
     classes = values[:, 5:].argmax(axis=1) if len(values) else np.empty(0, dtype=np.int64)

@@ -53,13 +53,13 @@ class RenderPair(SharedWork):
 
     @property
     def pred(self) -> np.ndarray:
-        """uint8[H, W, 3]; not to be asked for where the render is missing."""
+        """uint8[H, W, 3]; must not be read if the render is missing."""
         assert self.prediction is not None
         return self.once("pred", self.prediction.pixels)
 
     @property
     def ref(self) -> np.ndarray:
-        """uint8[H, W, 3]; not to be asked for where only clean views of the scene are known."""
+        """uint8[H, W, 3]; must not be read if only clean views of the scene are known."""
         assert self.reference.image is not None
         return self.once("ref", self.reference.image.pixels)
 

@@ -72,7 +72,7 @@ class Pair(SharedWork):
         return reference
 
     def without_prediction(self) -> Pair:
-        """The same reference against the empty prediction; what was prepared for it is shared."""
+        """The same reference with an empty prediction; data prepared from the reference are shared."""
         alone = copy.copy(self)
         alone.pred_vertices, alone.pred_edges, alone.pred_scores = np.empty((0, 3)), np.empty((0, 2), dtype=np.int64), None
         alone.magnitude = self._ref_magnitude

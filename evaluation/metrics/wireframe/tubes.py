@@ -129,7 +129,7 @@ def overlap(first: Sequence[Manifold], second: Sequence[Manifold], second_union:
 
 
 def with_itself(solid: Manifold) -> Overlap:
-    """The overlap of equal solids, which is everything: the engine, asked for it, is off in the last digits."""
+    """The overlap of equal solids, which is the whole solid; the geometry engine's own result is wrong in the last digits."""
     volume = solid.volume()
     return Overlap(volume, volume, volume, equal=True)
 

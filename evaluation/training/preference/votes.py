@@ -128,7 +128,8 @@ METHOD_GROUPS = 3
 
 @dataclass(frozen=True)
 class Fold:
-    """Judged by the pairs of its methods on its samples; trained on the pairs that touch none of them. The rest is left out."""
+    """A fold of the cross-validation: tested on pairs of its methods on its samples, trained on pairs with none of these methods and
+    samples. All other pairs are left out."""
 
     samples: tuple[int, ...]
     methods: tuple[int, ...]

@@ -60,7 +60,7 @@ class AnswerSetForm(forms.Form):
     )
     sheet = forms.CharField(max_length=100, required=False, help_text="Of a spreadsheet with several.")
     wide = forms.CharField(
-        max_length=100, required=False, label="Columns of raters", help_text="Where each rater has one: a pattern such as “Subject_*”."
+        max_length=100, required=False, label="Columns of raters", help_text="If each rater has a column: a pattern such as “Subject_*”."
     )
     scale = forms.CharField(max_length=60, initial="1:5", help_text="Its two ends, such as 0:10, or its name, such as JOD.")
     better = forms.ChoiceField(choices=(("higher", "Higher is better"), ("lower", "Lower is better")), label="Direction")
@@ -89,16 +89,16 @@ class AnswerSetForm(forms.Form):
         choices=(("columns", "Checked"), ("persons", "Persons, as said"), ("anonymous", "Not known")),
         label="Raters are",
     )
-    because = forms.CharField(max_length=500, required=False, help_text="Where the publication says that they are persons.")
+    because = forms.CharField(max_length=500, required=False, help_text="The place where the publication says that columns are persons.")
     material = forms.ChoiceField(choices=[(name, name) for name in MATERIALS])
     source = forms.CharField(max_length=400, required=False, help_text="Who collected the answers, where they were not published.")
-    authors = forms.CharField(max_length=500, required=False, help_text="Of a publication; all that follows is needed then.")
+    authors = forms.CharField(max_length=500, required=False, help_text="For a publication; then fill in all fields below.")
     repository = forms.CharField(max_length=500, required=False, help_text="The address of its repository, or of its paper below.")
     paper = forms.CharField(max_length=500, required=False)
     doi = forms.CharField(max_length=300, required=False, label="DOI")
     commit = forms.CharField(max_length=60, required=False, help_text="Its version: a commit, a DOI or a dated release.")
     release = forms.CharField(max_length=200, required=False)
-    licence = forms.CharField(max_length=100, required=False, help_text="As it is stated; “none” where none is.")
+    licence = forms.CharField(max_length=100, required=False, help_text="As stated; “none” if no licence is stated.")
     licence_note = forms.CharField(max_length=500, required=False)
     published = forms.CharField(max_length=40, required=False, help_text="The day on which it was published, such as 2026-02-04.")
 

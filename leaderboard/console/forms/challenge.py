@@ -86,6 +86,7 @@ class SettingsForm(forms.ModelForm):
             "item_noun",
             "unit_noun",
             "licence",
+            "contact",
             "simulated",
         )
         labels = {
@@ -95,6 +96,7 @@ class SettingsForm(forms.ModelForm):
             "item_noun": "What an item is called",
             "unit_noun": "What a group of items is called",
             "licence": "Licence of the data",
+            "contact": "Where people write to you",
         }
         help_texts = {
             "rules_version": "Raise it if the rules change in substance. Participants then have to accept them again.",
@@ -103,6 +105,7 @@ class SettingsForm(forms.ModelForm):
             "item_noun": "One noun in the singular, for example house or view; pages form its plural.",
             "unit_noun": "If several items belong together, for example scene or object. Intervals are then over these groups.",
             "licence": "A web address, or its name in one line such as CC-BY-4.0. Empty: no licence is shown.",
+            "contact": "An e-mail address or a web address. Everybody who sees the challenge sees it, and raters who need help.",
         }
 
     def __init__(self, *args: object, instance: Challenge, **options: object) -> None:
@@ -147,7 +150,7 @@ class PhaseForm(forms.ModelForm):
     opens_at = MomentField(label="Opens")
     closes_at = MomentField(label="Closes", required=False, help_text="Empty: it stays open.")
     parent = PhaseChoice(
-        label="After phase", required=False, empty_label="none", help_text="Its teams need a scored entry in that one first."
+        label="After phase", required=False, empty_label="none", help_text="Teams need a scored entry in that phase first."
     )
     board_at = MomentField(
         label="Leaderboard from or until", required=False, help_text="When a hidden leaderboard becomes public, or a live one freezes."

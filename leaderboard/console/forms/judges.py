@@ -38,13 +38,13 @@ class JudgeForm(forms.Form):
     model = forms.CharField(max_length=120, help_text="As the endpoint calls it.")
     plan = forms.ChoiceField(widget=forms.RadioSelect)  # whose words are sentences, which a select cuts off and these wrap
     budget = forms.IntegerField(
-        min_value=1, max_value=MAX_BUDGET, initial=2000, help_text="Most requests, those included that are asked again."
+        min_value=1, max_value=MAX_BUDGET, initial=2000, help_text="Maximum number of requests, including repeated ones."
     )
     most_cost = _amount(label="Most cost", help_text="Never passed. Empty: no limit.")
     pays = forms.ChoiceField(label="Paid with", widget=forms.RadioSelect)
     choices = forms.IntegerField(min_value=1, max_value=10, initial=3, label="Texts a request")
     repeats = forms.IntegerField(
-        min_value=1, max_value=10, initial=1, label="Requests a comparison", help_text="Not of the ensemble, whose counts are fixed."
+        min_value=1, max_value=10, initial=1, label="Requests a comparison", help_text="Not for the ensemble, whose counts are fixed."
     )
     seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=0)
     anchor = forms.ChoiceField(required=False, help_text="Whose Elo is 1000.")
@@ -92,7 +92,7 @@ class KeyForm(forms.Form):
         min_length=MIN_KEY,
         max_length=MAX_KEY,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "spellcheck": "false"}),
-        help_text="It is kept encrypted and shown to nobody again, only its last four characters.",
+        help_text="The key is stored encrypted. Only its last four characters are shown again.",
         error_messages={
             "min_length": f"A key has at least {MIN_KEY} characters; paste all of it.",
             "max_length": f"A key has at most {MAX_KEY} characters; paste nothing but the key.",

@@ -40,7 +40,7 @@ class MetricChallengeForm(forms.Form):
         max_value=1000,
         initial=20,
         label="Uploads in all",
-        help_text="Of one account. Programs read hidden items, and each upload can tell its entrant about 14 bits of them.",
+        help_text="Per account. Programs read hidden items, and each upload can reveal about 14 bits of them to its entrant.",
     )
 
     def __init__(self, challenge: Challenge, *args: object) -> None:

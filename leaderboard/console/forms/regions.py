@@ -133,7 +133,7 @@ class RegionsForm:
         faults = [view for view in self.views if view.fault or any(row.fault for row in view.rows)]
         if faults:
             names = ", ".join(view.name for view in faults)
-            self.fault = f"Nothing was saved, because regions of {names} cannot be kept as they are; mend them below."
+            self.fault = f"Nothing was saved, because regions of {names} cannot be saved; correct them below."
         return not faults
 
     def changes(self) -> dict[str, tuple[Roi, ...]]:

@@ -105,12 +105,12 @@ class ScreeningFields(forms.Form):
         min_value=0,
         max_value=100,
         required=False,
-        label="Leave out who fails known pairs, %",
+        label="Leave out raters who fail known pairs, %",
         help_text="Raters who get more than this share of at least 10 pairs of known order wrong. Empty: no such rule.",
     )
     screen_scores = forms.ChoiceField(
         required=False,
-        label="Leave out whose scores are unlike the others’",
+        label="Leave out raters whose scores disagree with the others’",
         choices=[
             ("", "no such rule"),
             *(
@@ -207,7 +207,9 @@ class PlanFields(forms.Form):
         badly = self.errors.keys() & {"planned_looks", "planned_answers"}
         if bool(data.get("planned_looks")) != bool(data.get("planned_answers")) and not badly:
             missing = "planned_answers" if data.get("planned_looks") else "planned_looks"
-            self.add_error(missing, "Looks lie at equal steps up to the answers at which the study ends; give both, or neither.")
+            self.add_error(
+                missing, "Looks are spaced equally up to the number of answers at which the study ends; give both numbers, or neither."
+            )
 
     def plan_values(self) -> dict[str, Any]:
         """The columns of the study that the plan of a valid form sets."""
@@ -391,7 +393,7 @@ class NewStudyForm(StudyFields):
         if not campaign.hides_reference(phase):
             del self.fields["discloses"]
         else:
-            running = " It takes entries now, whose teams could be among the raters." if phase.is_open(timezone.now()) else ""
+            running = " It accepts entries now, and their teams could be among the raters." if phase.is_open(timezone.now()) else ""
             self.fields[
                 "discloses"
             ].help_text = f"The reference of this phase is not public.{running} The audit log records who allowed it."

@@ -28,18 +28,19 @@ class TokenForm(forms.Form):
         max_value=MAX_AT_ONCE,
         initial=AT_ONCE,
         label="Parts at a time",
-        help_text="All its workers together have at most so many; each worker has one. Give the number of workers that you will start.",
+        help_text="Maximum number of parts for all its workers together; each worker has one. Enter the number of workers that you will "
+        "start.",
     )
     share = forms.FloatField(
         min_value=0,
         max_value=100,
         initial=100 * USUAL_SHARE,
         label="Checked by a second worker, %",
-        help_text="Of its parts, once fifty of them agreed; before that, all.",
+        help_text="Share of the token's parts that a second worker repeats, once fifty of them agreed; before that, all are repeated.",
     )
     sees = forms.BooleanField(
         label="I know that whoever has this token can read the hidden references, all entries and metric programs of this challenge, and "
-        "that a result that no second worker checked is as good as the worker that brought it"
+        "that a result that no second worker checked is only as reliable as the worker that sent it"
     )
 
 

@@ -82,6 +82,7 @@ SENTENCES = {
     "study.take_in": "Took an entry into a study again",
     "study.remove_rater": "Removed a rater",
     "study.readmit_rater": "Readmitted a rater",
+    "study.renew_link": "Made a rater a new link of their own",
     "study.count_rater": "Changed whether a rater's votes count",
     "study.invite": "Made an invitation link to a study",
     "study.end_invitation": "Ended an invitation to a study",

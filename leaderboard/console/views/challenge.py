@@ -160,7 +160,7 @@ def access(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     if request.method == "POST":
         if request.POST.get("act") == "rotate":
             challenge.rotate_link(request.user)
-            messages.success(request, "There is a new link; the one before opens nothing any more.")
+            messages.success(request, "There is a new link; the earlier one no longer works.")
             return redirect(request.path)
         definition = read(challenge)
         form = VisibilityForm(request.POST, instance=challenge)

@@ -68,7 +68,7 @@ def _acts(request: HttpRequest, owner: Challenge | User) -> tuple[KeyForm, Limit
     limit_form = LimitForm(budget, request.POST if act == "limit" else None)
     if act == "key" and key_form.is_valid():
         JudgeKey.put_in(owner, key_form.cleaned_data["url"], key_form.cleaned_data["key"], request.user)
-        messages.success(request, "The key is put in. Nobody is shown it again.")
+        messages.success(request, "The key is stored. It is not shown again.")
     elif act == "remove":
         key = JudgeKey.of(owner)
         stopped = key.remove(request.user) if key is not None else 0

@@ -88,7 +88,7 @@ def judge(request: HttpRequest, phase: Phase, study: str, pk: int) -> HttpRespon
                     words = "The judge is being asked."
                 case "pause":
                     run.pause(request.user)
-                    words = "Paused; what is on its way is still kept."
+                    words = "Paused; answers to requests already sent are still stored."
                 case "cancel":
                     run.cancel(request.user)
                     words = "Cancelled; the answers so far stay."

@@ -94,6 +94,7 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
         entry.is_live = entry.pk in live
     address = request.build_absolute_uri(reverse("rate", args=[live_study.key]))
     context = {
+        "has_ended_as_planned": InterimAnalysis.that_ended(live_study) is not None,
         "study": live_study,
         "raters": [row for row in rows if row.joined_at],
         "listed": [row for row in rows if not row.joined_at],
@@ -190,11 +191,15 @@ def _done(request: HttpRequest, study: Study, act: str) -> str:
             why = reason(request, "other organizers")
             rater = get_object_or_404(study.raters, pk=row_number(sent.get("rater")))
             campaign.remove_rater(rater, actor, why)
-            return f"{rater} answers no more. Their votes count until you say otherwise."
+            return f"{rater} gives no more answers. Their votes count until you leave them out."
         case "readmit":
             rater = get_object_or_404(study.raters, pk=row_number(sent.get("rater")))
             campaign.readmit_rater(rater, actor)
             return f"{rater} may go on."
+        case "renew_link":
+            rater = get_object_or_404(study.raters.filter(kind=Rater.Kind.PERSON), pk=row_number(sent.get("rater")))
+            link = request.build_absolute_uri(reverse("rate_as", args=[study.key, campaign.renew_link(rater, actor)]))
+            return f"Send this link to {rater}; it is shown this once, and their link of before opens nothing any more: {link}"
         case "count" | "uncount":
             rater, counts = get_object_or_404(study.raters, pk=row_number(sent.get("rater"))), act == "count"
             campaign.count_rater(rater, actor, counts)

@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from evaluation.models import MetricProgram, PropertyRun
+from evaluation.models import MetricProgram, SuiteRun
 from evaluation.models.runs import WAITS_FOR_CARD
 from evaluation.programs import document, sandbox
 from leaderboard.console.forms.programs import ProgramForm
@@ -53,7 +53,7 @@ def programs(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 def program(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
     """One version: its declaration, and the result of each check."""
     row = get_object_or_404(own(challenge), pk=pk)
-    run = PropertyRun.objects.filter(key=row.full_key).order_by("-created_at").first() if row.is_newest else None
+    run = SuiteRun.objects.sanity_tests().filter(key=row.full_key).order_by("-created_at").first() if row.is_newest else None
     checks = [(TITLES[name], row.report.get(name)) for name in TITLES]
     values = row.values_on_studies.select_related("study__phase__challenge").order_by("study__title")
     return page(
@@ -113,7 +113,7 @@ def _remove(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 def _again(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     row = _chosen(request, challenge)
     if row.restart():
-        for run in PropertyRun.objects.filter(key=row.full_key, state=PropertyRun.State.FAILED):
+        for run in SuiteRun.objects.filter(key=row.full_key, state=SuiteRun.State.FAILED):
             run.restart()
         row.values_on_studies.filter(state="failed").delete()  # asked for again once it may score
         messages.success(request, f"{row.read.title} is being checked again.")

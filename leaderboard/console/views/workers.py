@@ -101,7 +101,7 @@ class WorkerRow:
 
 
 def _workers(shown: list[RemoteWorker], now: datetime) -> list[WorkerRow]:
-    """Past work of each of them, in two queries."""
+    """The workers with their past work, in two queries."""
     names, tokens = {it.name for it in shown}, {it.token_id for it in shown}
     live = set(RemoteWorker.live(now).filter(pk__in=[it.pk for it in shown]).values_list("pk", flat=True))
     records = PartRecord.objects.filter(token__in=tokens, worker__in=names).exclude(verdict=Verdict.FAILED).order_by()
@@ -180,7 +180,7 @@ def _decide(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         if right is None:
             raise Http404
     part.decide(right, request.user)
-    messages.success(request, "That is decided; what was wrong is done again by others.")
+    messages.success(request, "That is decided; other workers repeat what was wrong.")
     return redirect(request.path)
 
 

@@ -16,7 +16,7 @@ from django.db.models import Exists, OuterRef
 from django.db.models.functions import Lower
 from redis import Redis
 
-from evaluation.models import AcceptanceTest, EvaluationBatch, PhaseMetric, Process, PropertyRun
+from evaluation.models import EvaluationBatch, PhaseMetric, Process, SuiteRun
 from evaluation.models.batch import sentences
 from evaluation.networks import weights
 from evaluation.work import progress, rereading
@@ -24,6 +24,7 @@ from evaluation.work.sandbox import job_folder, sandbox
 from leaderboard.service import health
 from submissions.models import User
 from submissions.storage import stored_files
+from submissions.wording import failed as failed_words
 
 MAX_KEYS = 100_000  # of a Redis, that are looked at
 MAX_NAMES = 20  # that are listed
@@ -52,8 +53,7 @@ class Command(BaseCommand):
             "weights": self._weights,
             "values": self._values,
             "waiting": self._waiting,
-            "measuring": self._measuring,
-            "acceptance_tests": self._acceptance_tests,
+            "suites": self._suites,
             "lost": health.probe_lost,
             "names": self._names,
             "remote": partial(health.probe_remote, named=True),
@@ -187,31 +187,19 @@ class Command(BaseCommand):
         n, oldest = progress.depth()
         return f"{n} entries wait, the oldest for {oldest:.0f} s"
 
-    def _measuring(self) -> str:
-        runs = PropertyRun.objects.order_by().only("key", "state", "done", "total", "failure")
-        failed = [run for run in runs if run.state == PropertyRun.State.FAILED]
+    def _suites(self) -> str:
+        runs = list(SuiteRun.objects.order_by("id").without_results())
+        failed = [run for run in runs if run.state == SuiteRun.State.FAILED]
         if failed:
             one = failed[0]
             raise CommandError(
-                f"tables of sanity tests that failed: {len(failed)} ({one.key}: {one.failure}) Have them measured again in the admin"
+                f"sanity and acceptance tests that failed: {len(failed)} (the {one.suite.title} of {one.key}: {failed_words(one)}) "
+                "Have them tested again in the admin"
             )
-        waiting = [run for run in runs if run.state == PropertyRun.State.WAITING]
+        waiting: dict[str, list[SuiteRun]] = {}
+        for run in runs:
+            if not run.judged_at:
+                waiting.setdefault(run.suite.title, []).append(run)
         if not waiting:
-            return "no table of sanity tests is to be made"
-        return f"tables of sanity tests being made: {len(waiting)}, {waiting[0].key} at {waiting[0].percent:.0f} %"
-
-    def _acceptance_tests(self) -> str:
-        acceptance_tests = (
-            AcceptanceTest.objects.order_by().defer("rows", "scenes", "pictures").select_related("reference__phase__challenge")
-        )
-        failed = [one for one in acceptance_tests if one.state == AcceptanceTest.State.FAILED]
-        if failed:
-            one = failed[0]
-            raise CommandError(
-                f"{len(failed)} columns could not be tried and do not rank ({one.key} of {one.reference.phase}: {one.failure}) "
-                "Have them tried again in the admin"
-            )
-        waiting = [one for one in acceptance_tests if not one.judged_at]
-        if not waiting:
-            return f"{len(acceptance_tests)} columns have been tried on their references"
-        return f"{len(waiting)} columns are being tried and do not rank yet, {waiting[0].key} at {waiting[0].percent:.0f} %"
+            return "no sanity or acceptance test is under way"
+        return "; ".join(f"{title} under way: {len(of)}, {of[0].key} at {of[0].percent:.0f} %" for title, of in waiting.items())

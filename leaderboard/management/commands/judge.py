@@ -18,6 +18,7 @@ from leaderboard.studies.judge.answers import scores_of
 from leaderboard.studies.judge.materials import Materials
 from leaderboard.studies.judge.planning import Wish
 from leaderboard.studies.judge.run import work_on
+from submissions.wording import failed
 
 BUDGET = 2000
 SHOWN = 3  # of each kind of question, in a dry run
@@ -128,7 +129,7 @@ class Command(BaseCommand):
         cost = f", {money(run.counted)}" if not run.n_uncosted else ""
         self.stdout.write(
             f"Run {run.pk}: {run.get_state_display().lower()}. {run.n_answered:,} of {run.n_planned:,} questions are answered, "
-            f"{run.n_failed:,} failed; {run.requests:,} requests{cost}. {run.failure}".rstrip()
+            f"{run.n_failed:,} failed; {run.requests:,} requests{cost}. {failed(run)}".rstrip()
         )
         for criterion, scores in scores_of(run).items():
             for row in scores.rows:

@@ -255,8 +255,8 @@ def likeness(
     judged: Stimuli, metrics: Mapping[str, Floats], persons: bool, among: Sequence[str] = (), of: Sequence[str] = CORRELATIONS
 ) -> dict[str, Compared]:
     """Likeness of people's order of all stimuli to that of each metric x float64[J], by the correlations `of`, with places. A metric that
-    lacks values is held against the stimuli it has. Places are those of the metrics `among`, which have all values, and a metric called
-    "size" is what they are held against."""
+    lacks values is compared with the stimuli it has. Places are those of the metrics `among`, which have all values, and a metric called
+    "size" is what they are compared with."""
     found: dict[str, dict[str, SetFigure]] = {name: {} for name in of}
     tests: dict[str, list[MetricPair]] = {name: [] for name in of}
     patterns: dict[bytes, list[str]] = {}

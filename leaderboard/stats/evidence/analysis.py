@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -103,67 +103,40 @@ def figures(
 ) -> CriterionFigures:
     """The figures of one criterion. `compare` names the columns that are compared, none: all; `turned` says that a lower score is better
     on the published scale."""
-    columns = _keys(published)
-    missing = {key: int(np.isnan(one.x[:, n]).sum()) for n, key in enumerate(columns)}
-    values: dict[str, Floats] = {key: one.x[:, n] for n, key in enumerate(columns)}
+    values: dict[str, Floats] = {key: one.x[:, n] for n, key in enumerate(_keys(published))}
     lines = {
         key: MetricFigures(
             column=metric.column,
             name=metric.name,
             higher_is_better=metric.higher_is_better,
             reference_point=metric.reference_point,
-            missing=missing[key],
+            missing=int(np.isnan(x).sum()),
         )
-        for key, metric in zip(columns, published, strict=True)
+        for (key, x), metric in zip(values.items(), published, strict=True)
     }
+    measured = {key: line for key, line in lines.items() if not line.reference_point}
+    among = tuple(key for key, line in measured.items() if not line.missing and (not compare or line.column in compare))
     for key, x in reference_points(one, set_name).items():
         values[key], lines[key] = x, MetricFigures(column="", reference_point=True)
-    wanted = {metric.column for metric in published if not metric.reference_point and (not compare or metric.column in compare)}
-    among = tuple(key for key in columns if lines[key].column in wanted and not lines[key].missing)
     tables = {key: one.table(x) for key, x in values.items()}
-    differences: dict[str, tuple[places.MetricDifference, ...]] = {}
 
-    def add(name: str, found: places.Compared) -> None:
+    compared: dict[str, places.Compared] = {}
+    for name, found in _compared(one, tables, values, among):
         step()
-        for key, figure in found.figures.items():
-            change: dict[str, Any] = {name: figure}
-            lines[key] = replace(lines[key], **change)
-        if name in POOLED and found.differences:
-            differences[name] = tuple(found.differences)
-
-    basis, ladders = one.basis, None
+        compared[name] = found
+    basis = one.basis
     counted = one.of_people if basis.persons or basis.pairs else one.of_means
+    orders = entry_order.order_of_pairs(one, tables) if basis.pairs else {key: entry_order.order(one, x) for key, x in values.items()}
+    for key, line in lines.items():
+        own: dict[str, Any] = {name: found.figures[key] for name, found in compared.items() if key in found.figures}
+        own |= vars(orders[key])
+        if basis.persons or basis.pairs:
+            own["decided_split"] = within.split(counted, tables[key])
+        if not line.reference_point:
+            own["across_state"] = _across_state(own.get("srocc"))
+        lines[key] = replace(line, **own)
+
     decisive = counted.decided
-    if one.has_families:
-        ladders = Ladders(len(decisive) - len(one.between_families(decisive)), len(decisive))
-    if basis.persons or basis.pairs:
-        found = within.agreements(counted, tables, basis.persons, among)
-        add("decided", within.with_standings(found, counted, tables, basis.persons))
-        for key, table in tables.items():
-            lines[key] = replace(lines[key], decided_split=within.split(counted, table))
-        if one.has_families:
-            add("decided_between", within.agreements(one.between_families(counted), tables, basis.persons, among))
-    if basis.pairs:
-        orders = entry_order.order_of_pairs(one, tables)
-    else:
-        add("concordance", within.agreements(one.of_means, tables, False, among))
-        if one.has_families:
-            add("concordance_between", within.agreements(one.between_families(one.of_means), tables, False, among))
-        if basis is not Basis.MEANS:
-            add("concordance_clear", within.agreements(one.of_clear_means, tables, False))
-        for name, alike in across.likeness(one, values, basis.persons, among).items():
-            add(name, alike)
-        orders = {key: entry_order.order(one, x) for key, x in values.items()}
-    for key, order in orders.items():
-        lines[key] = replace(
-            lines[key],
-            rho=order.rho,
-            tau=order.tau,
-            r=order.r,
-            efficiency=order.efficiency,
-            across_state=None if lines[key].reference_point else _across_state(lines[key].srocc),
-        )
-    measured = [metric for metric in published if not metric.reference_point]
     return CriterionFigures(
         basis=basis,
         stimuli=len(one),
@@ -173,14 +146,34 @@ def figures(
         families=len(one.families),
         answers=len(one.score) or (len(one.asked) if one.asked is not None else len(one)),
         raters=(counted.clusters.n_raters if basis.pairs else len(np.unique(one.rater))) if basis.persons else None,
-        ladders=ladders,
+        ladders=Ladders(len(decisive) - len(one.between_families(decisive)), len(decisive)) if one.has_families else None,
         within=within.ceiling(counted) if basis.persons else None,
         across=noise.ceiling(one),
         compared=among,
         metrics=lines,
-        differences=differences,
+        differences={name: tuple(compared[name].differences) for name in POOLED if name in compared and compared[name].differences},
         entries=() if measured or basis.pairs else tuple(entry_order.entry_means(one, turned)),
     )
+
+
+def _compared(
+    one: Judged, tables: Mapping[str, Floats], values: Mapping[str, Floats], among: Sequence[str]
+) -> Iterator[tuple[str, places.Compared]]:
+    """The figures that the basis allows, by their names in `MetricFigures`, each of all metrics and with the places of those `among`."""
+    persons = one.basis.persons
+    if persons or one.basis.pairs:
+        decided = within.agreements(one.of_people, tables, persons, among)
+        yield "decided", within.with_standings(decided, one.of_people, tables, persons)
+        if one.has_families:
+            yield "decided_between", within.agreements(one.between_families(one.of_people), tables, persons, among)
+    if one.basis.pairs:
+        return
+    yield "concordance", within.agreements(one.of_means, tables, False, among)
+    if one.has_families:
+        yield "concordance_between", within.agreements(one.between_families(one.of_means), tables, False, among)
+    if one.basis is not Basis.MEANS:
+        yield "concordance_clear", within.agreements(one.of_clear_means, tables, False)
+    yield from across.likeness(one, values, persons, among).items()
 
 
 def _keys(published: Sequence[PublishedMetric]) -> list[str]:

@@ -127,7 +127,7 @@ def _difference(record: EvidenceRecord, pool: str, first: str, second: str) -> t
 
 
 def shared_groups(first: EvidenceRecord, second: EvidenceRecord) -> list[str]:
-    """Groups that two sets have by the same name, such as public scenes: with other renders and other people they stay two sets."""
+    """Groups that have the same name in two sets, such as public scenes. The sets stay separate, because renders and people differ."""
     return sorted({_plain(name) for name in first.groups} & {_plain(name) for name in second.groups})
 
 

@@ -85,7 +85,7 @@ class Judged:
         return len(self.families) < len(self.entries)
 
     def table(self, values: Floats) -> Floats:
-        """Values float64[J] of stimuli as float64[items, entries], NaN where an entry did not stand on an item."""
+        """Values float64[J] of stimuli as a table float64[items, entries]; NaN where there is no result of an entry on an item."""
         made = np.full((len(self.items), len(self.entries)), math.nan)
         made[self.item, self.entry] = values
         return made

@@ -22,7 +22,7 @@ STATISTICS = 1  # of what is computed: raised whenever any number can change
 
 
 class AcrossState(StrEnum):
-    """State of a metric across items, where its interval does not lie above chance."""
+    """State of a metric across items if its interval is not above chance."""
 
     AT_CHANCE = "at_chance_across_items"
     WORSE_THAN_CHANCE = "worse_than_chance_across_items"

@@ -85,7 +85,7 @@ def result_of(run: JudgeRun) -> dict[str, Any]:
 
 
 def judges_of(study: Study, criterion: str) -> list[JudgeAnswers]:
-    """The study's judges, each run by itself, as raters on one criterion of people's: votes on no criterion are held against the
+    """The study's judges, each run by itself, as raters on one criterion of people's: votes on no criterion are compared with the
     judges' overall answer."""
     described = []
     for run in JudgeRun.ended(study).select_related("rater", "newcomer", "base"):

@@ -65,7 +65,7 @@ def work_on(run: JudgeRun, seconds: float = SLICE_SECONDS, progress: Callable[[]
     try:
         endpoint = setup.endpoint_paid_by(run.key, run.model)
     except ValueError as error:
-        run.release_lease(State.FAILED, failure=str(error)[:400])
+        run.release_lease(State.FAILED, **JudgeRun.stopped_by(str(error)))
         return 0
     before = run.left
     replies = 0
@@ -149,11 +149,11 @@ class _Turn:
         if run.left == 0:
             end(run, State.DONE)
         elif stopped is not None:
-            end(run, State.FAILED, failure=str(stopped)[:400])
+            end(run, State.FAILED, **JudgeRun.stopped_by(str(stopped)))
         elif self.unpaid is not None:
-            end(run, State.SPENT, failure=str(self.unpaid)[:400])
+            end(run, State.SPENT, **JudgeRun.stopped_by(str(self.unpaid)))
         elif self.fault is not None and not self.replies:
-            run.put_back(str(self.fault), max(self.fault.seconds, min(FIRST_PAUSE * 2**run.fruitless, LAST_PAUSE)))
+            run.put_back(JudgeRun.stopped_by(str(self.fault)), max(self.fault.seconds, min(FIRST_PAUSE * 2**run.fruitless, LAST_PAUSE)))
             if failed := JudgeRun.objects.filter(pk=run.pk, state=State.FAILED).first():
                 keep_scores(failed)
         elif self.fault is not None:

@@ -82,6 +82,13 @@ def invitation_by_token(token: str, now: datetime | None = None) -> StudyInvitat
     return None if invitation is None or is_used_up(invitation) else invitation
 
 
+def study_of_link(token: str) -> Study | None:
+    """The study of an invitation link that may be over; None for one that never was, or whose study is a draft."""
+    rows = StudyInvitation.objects.select_related("study__phase__challenge").filter(token_hash=hash_secret(token))
+    invitation = rows.exclude(study__state=Study.State.DRAFT).first()
+    return invitation.study if invitation is not None else None
+
+
 def is_used_up(invitation: StudyInvitation) -> bool:
     return invitation.most_uses is not None and invitation.raters.count() >= invitation.most_uses
 

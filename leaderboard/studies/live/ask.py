@@ -154,7 +154,7 @@ class _Desk:
         yield from plan.questions(grid, known, study.plan, count, study.gold_share, study.seed, self.rater.pk, overlap)
 
     def repeat(self, force: bool) -> Question | None:
-        """The next repeat where it is due, or where nothing fresh is left (`force`) and it is still owed."""
+        """The next repeated question if one is due, or if no new question is left (`force`) and a repeat is still owed."""
         due = plan.repeats_due(self.n_fresh, self.share, self.study.seed, self.rater.pk, self.n_repeats)
         owed = self.n_repeats < plan.repeats_of(self.n_fresh, self.share)
         if not (owed if force else due):

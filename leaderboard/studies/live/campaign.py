@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
 from leaderboard.models import Rater, Study, StudyEntry, StudyInvitation, StudySample
+from leaderboard.models.interim_analysis import InterimAnalysis
 from leaderboard.models.question import new_token
 from leaderboard.stats.minimums import ITEMS_FOR_LOOK
 from leaderboard.studies.live import artifacts, design
@@ -228,7 +229,7 @@ def open_study(study: Study, actor: User) -> None:
                 "planned; take the looks out of its plan under Settings, or make a study that shows more.",
                 "few_samples",
             )
-        if look := study.ended_as_planned:
+        if look := InterimAnalysis.that_ended(study):
             raise Refused(
                 f"This study ended as it was planned, at look {look.number} of {study.planned_looks}; make a new study to ask more.",
                 "ended",
@@ -293,6 +294,19 @@ def readmit_rater(rater: Rater, actor: User) -> None:
         _require_here(Rater.objects.select_for_update().get(pk=rater.pk))
         Rater.objects.filter(pk=rater.pk).update(removed_at=None)
         _record_rater(rater, actor, "study.readmit_rater")
+
+
+def renew_link(rater: Rater, actor: User) -> str:
+    """A new key for a rater without an account who has lost theirs: what they answered stays, and the key of before opens nothing. Raises
+    `Refused` for one who logs in, or has left."""
+    if rater.user_id is not None:
+        raise Refused(f"{rater.name} has an account: they log in and open the study to go on.", "has_account")
+    key = secrets.token_urlsafe(24)
+    with transaction.atomic():
+        _require_here(Rater.objects.select_for_update().get(pk=rater.pk))
+        Rater.objects.filter(pk=rater.pk).update(key_hash=hash_secret(key))
+        _record_rater(rater, actor, "study.renew_link")
+    return key
 
 
 def count_rater(rater: Rater, actor: User, counts: bool) -> None:

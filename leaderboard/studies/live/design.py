@@ -66,7 +66,7 @@ def registered_text(study: Study) -> str:
 
 
 def changes(study: Study) -> list[str]:
-    """The names of what differs now from the registered text. It is held against that alone: what later versions of the service add
+    """The names of what differs now from the registered text. It is compared with that alone: what later versions of the service add
     to a design, this one says nothing of. A reference that is not there any more is none of them: see `campaign.open_study`."""
     registered, now = json.loads(registered_text(study)), json.loads(text_of(study))
     if hash_of(study.design_text) != study.design_hash:

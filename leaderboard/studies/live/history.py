@@ -122,7 +122,7 @@ def keep(rater: Rater, past: Past) -> None:
 
 
 def note(rater: Rater, question: Question, choice: str | None) -> None:
-    """Keep what was said of a question of a pair, or that it is open again (None)."""
+    """Store the answer to a question about a pair, or that it is open again (None)."""
     row = Tally.objects.filter(rater=rater).only("said").first()
     if row is None or question.number >= len(row.said):
         return  # it is made anew when more is planned

@@ -95,7 +95,7 @@ def feedback(study: Study, question: PracticeQuestion, answers: Mapping[str, obj
 
 
 def store(study: Study, question: PracticeQuestion, answers: Mapping[str, object], seconds: float | None, now: datetime) -> None:
-    """Keep an answer. Call it under the rater's lock; the first one stands."""
+    """Store an answer, unless there is one already. Call it under the rater's lock."""
     PracticeQuestion.objects.filter(pk=question.pk, answered_at=None).update(answers=dict(answers), seconds=seconds, answered_at=now)
 
 

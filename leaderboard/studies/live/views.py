@@ -45,7 +45,7 @@ def join_by_link(request: HttpRequest, token: str) -> HttpResponse:
         return again
     invitation = access.invitation_by_token(token)
     if invitation is None:
-        return render(request, "rating/join.html", {"over": True}, status=404)
+        return render(request, "rating/join.html", {"over": True, "study": access.study_of_link(token)}, status=404)
     return _join(request, invitation.study, invitation)
 
 
@@ -184,7 +184,7 @@ def page(request: HttpRequest, key: str) -> HttpResponse:
 
 
 def rater_only(view: Callable[[HttpRequest, Study, Rater], HttpResponse]) -> Callable[..., HttpResponse]:
-    """The view gets the study and the rater who asks; whoever is none is refused, in JSON."""
+    """Decorator: the view gets the study and the requesting rater; others are refused, in JSON."""
 
     @never_cache
     @wraps(view)

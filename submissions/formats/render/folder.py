@@ -208,7 +208,7 @@ class _Reader:
         return found
 
     def _bare(self) -> dict[str, tuple[int, int]]:
-        """The views without a reference image and their sizes."""
+        """Names and sizes of the views that have no reference image."""
         content = self._note(VIEWS)
         entries = content if isinstance(content, list) else []
         found = {}

@@ -131,7 +131,7 @@ def reference_warnings(views: Mapping[str, View]) -> list[str]:
 
 
 def _in_size(pixels: NDArray[np.uint8], size: Size) -> tuple[NDArray[np.uint8], bool]:
-    """The pixels in the size asked for, and whether that changed them."""
+    """The pixels in the requested size, and whether they were resized."""
     height, width = pixels.shape[:2]
     if not all(size) or size == (width, height):
         return pixels, False

@@ -32,8 +32,8 @@ def sent(phase, people, n: int = 2) -> list[Submission]:
 
 
 def no_attempt_is_used() -> bool:
-    entries = Submission.objects.exclude(attempts=0, losses=0, failure="")
-    return not entries.exists() and not Part.objects.exclude(attempts__lte=1, losses=0, failure="").exists()
+    entries = Submission.objects.exclude(attempts=0, losses=0, reason="")
+    return not entries.exists() and not Part.objects.exclude(attempts__lte=1, losses=0, reason="").exists()
 
 
 @pytest.mark.parametrize("blocks_left", [0, 2])

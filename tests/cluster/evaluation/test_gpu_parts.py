@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.models import Evaluation, EvaluationBatch, Part, PictureRun, PropertyRun, Score
+from evaluation.models import Evaluation, EvaluationBatch, Part, PictureRun, Score, sanity_tests
 from evaluation.models.part_plan import by_device
 from evaluation.networks import yolox
 from evaluation.work import worker
@@ -32,7 +32,7 @@ def phase(db, settings, warm_child, monkeypatch) -> Phase:
     monkeypatch.setattr(Card, "is_needed", lambda self, device: False)  # the processor of this machine does them
     settings.WEIGHTS = random_weights.shelf(monkeypatch, warm_child / "weights")
     settings.WEIGHTS.mkdir(exist_ok=True)
-    monkeypatch.setattr(PropertyRun, "request_missing", lambda: 0)  # no table ships for such weights, and making one takes minutes
+    monkeypatch.setattr(sanity_tests, "request_missing", lambda: 0)  # no table ships for such weights, and making one takes minutes
     random_weights.put(monkeypatch, "squeezenet1_1", random_weights.backbone("squeezenet1_1"))
     random_weights.put(monkeypatch, "yolox-nano", {"model": random_weights.lively(yolox.build("yolox-nano"))})
     phase = PhaseFactory(challenge=ChallengeFactory(family="render"))

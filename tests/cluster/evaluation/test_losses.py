@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from evaluation.models import EvaluationBatch, Part, PhaseMetric, PictureRun, PropertyRun
+from evaluation.models import EvaluationBatch, Part, PhaseMetric, PictureRun, SuiteRun
 from evaluation.work import worker
 from evaluation.work.progress import standing
 from evaluation.work.sandbox import JobFailed, sandbox
@@ -68,8 +68,8 @@ def _pictures(phase: Phase, people) -> PictureRun:
     return PictureRun.objects.create(evaluation=part.evaluation, scene="a", items=["a/1"], digest="d")
 
 
-def _properties(phase: Phase, people) -> PropertyRun:
-    return PropertyRun.objects.create(fingerprint="f", key="corner_f1", params={}, suite_version=1)
+def _suite(phase: Phase, people) -> SuiteRun:
+    return SuiteRun.objects.create(fingerprint="f", key="corner_f1", params={}, version="sanity/1")
 
 
 def _analysis(phase: Phase, people) -> StudyAnalysis:
@@ -88,7 +88,7 @@ KINDS: dict[str, Callable[[Phase, object], Leased]] = {
     "submission": _submission,
     "part": _part,
     "pictures": _pictures,
-    "properties": _properties,
+    "suite": _suite,
     "analysis": _analysis,
     "judge": _judge,
 }
@@ -126,7 +126,7 @@ def test_eleven_losses_fail_nothing_and_the_twelfth_gives_up_and_tells_the_opera
         entry = row.evaluation.submission if isinstance(row, Part) else row
         assert (entry.reason, entry.numbers["times"], entry.fault) == (Reason.LOST, 12, "service")
     else:
-        assert "was begun 12 times, and each time its worker was lost. That is the service's fault" in row.failure
+        assert (row.reason, row.numbers["times"]) == (Reason.LOST, 12)
     assert row.failure_detail.count("worker on a 1 on a 1: was not heard of any more") == 12
     with pytest.raises(Unready, match=r"^1 given up after 12 losses of workers; .* lost worker on a 1 last, at "):
         probe_lost()
@@ -146,7 +146,7 @@ def test_workers_lost_on_two_machines_count_as_the_rows_own_attempts(row, settin
         entry = row.evaluation.submission if isinstance(row, Part) else row
         assert (entry.reason, entry.fault) == (Reason.LOST_ON_MACHINES, "entry")
     else:
-        assert "on more than one machine, so it counts as its own failure" in row.failure
+        assert row.reason == Reason.LOST_ON_MACHINES
 
 
 def test_a_lost_row_waits_its_pause_and_a_holder_that_was_only_slow_keeps_it(row, settings):
@@ -208,7 +208,7 @@ def test_a_scoring_process_killed_from_outside_is_a_loss_and_one_that_breaks_dow
                 os.kill(sandbox._process.pid, signal.SIGKILL)
             return heartbeat()
 
-        return inner(folder, {"kind": "properties", "hang": True} | job, kill_and_go_on, *limits)
+        return inner(folder, {"kind": "suite", "hang": True} | job, kill_and_go_on, *limits)
 
     def hang() -> None:
         """Have the next job's process stand still until it is killed."""

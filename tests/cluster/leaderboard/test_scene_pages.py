@@ -15,6 +15,7 @@ from evaluation.models import Evaluation, PictureRun, Score
 from evaluation.work import view_images
 from evaluation.work.sandbox import JobFailed
 from evaluation.work.worker import drain
+from submissions.entry_states import Reason
 from submissions.models import Phase, Submission
 from submissions.storage import stored_files
 from tests.support import pictures
@@ -182,7 +183,7 @@ def give_objects(it: Submission) -> None:
     """A column of objectness, as its worker would have left it: two objects in each view, one of them below the scene."""
     chair = osim.SeenObject("chair", 9.6, 16.0, 48.0, 48.0, 0.9, 0.123, 0.5, 0.75)
     table = osim.SeenObject("table", 48.0, 16.0, 96.0, 64.0, 0.9, 0.9, 0.2, 0.25)
-    from evaluation.metrics.runner import SampleScores
+    from evaluation.metrics.result import SampleScores
     from tests.support.leaderboard.scores import summarise
 
     evaluation = Evaluation.objects.get(submission=it)
@@ -199,7 +200,7 @@ def give_objects(it: Submission) -> None:
     summary = summarise(registry.get("osim"), samples.values, samples.statuses, samples.parts, batch.reference.groups)
     rows = {score.slug: score for score in evaluation.scores.all()}
     evaluation.batch.metrics = [column | labels]
-    Score.write(evaluation, {"osim": (samples, summary)})
+    Score.write(evaluation.pk, evaluation.batch.metrics, {"osim": (samples, summary)})
     assert set(rows) == {"psnr", "ssim"}
 
 
@@ -251,7 +252,7 @@ class TestRuns:
         client.get(scene(it))
         assert view_images.make_once("worker")
         run = PictureRun.objects.get()
-        assert run.state == "failed" and "needed more memory" in run.failure
+        assert run.state == "failed" and run.reason == Reason.MEMORY
         page = text(client.get(scene(it)))
         assert "The pictures could not be made" in page and "needed more memory" in page
         assert run.restart() and PictureRun.objects.get().state == "waiting"

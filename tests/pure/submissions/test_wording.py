@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 
 from submissions.entry_states import HOLDS, OWN_FAULTS, PUBLIC_REASONS, PUBLIC_STATES, EntryState, Reader, Reason, State, Why
 from submissions.wording import BECAME, LABELS, failure, label, sentence, waiting
+from submissions.wording import failed as failed_words
 from tests import ROOT
 
 UNTIL = datetime(2026, 12, 14, 22, 59, tzinfo=UTC)
@@ -81,8 +83,8 @@ TABLE = [
     ),
     (
         on_hold(Reason.FOLDERS),
-        f"It is on hold, because its files lie in several folders, as those of several runs do. {HELD.format(BY_NOW)}",
-        f"It is on hold, because its files lie in several folders, as those of several runs do. {MAY.format(BY_NOW)}",
+        f"It is on hold, because its files are in several folders, as if from several runs. {HELD.format(BY_NOW)}",
+        f"It is on hold, because its files are in several folders, as if from several runs. {MAY.format(BY_NOW)}",
     ),
     (
         rejected(Reason.PROBLEMS, n=1),
@@ -163,27 +165,27 @@ TABLE = [
     ),
     (
         EntryState(State.UNRANKED, Why(Reason.KEPT_OFF)),
-        "It holds no rank: since the phase was decided its team has withdrawn a later entry, and no earlier one takes that place.",
+        "It has no rank: after the phase was decided, its team withdrew a later entry, and no earlier entry takes its place.",
         None,
     ),
     (
         EntryState(State.UNRANKED, Why(Reason.BEST_COUNTS, NAMED)),
-        "It holds no rank: of each team its best entry counts by the primary metric, which is #3, ridge-net.",
+        "It has no rank, because only the best entry of each team by the primary metric counts: #3, ridge-net.",
         None,
     ),
     (
         EntryState(State.UNRANKED, Why(Reason.LATEST_COUNTS, NAMED)),
-        "It holds no rank: of each team its latest entry counts, which is #3, ridge-net.",
+        "It has no rank, because only the latest entry of each team counts: #3, ridge-net.",
         None,
     ),
     (
         EntryState(State.UNRANKED, Why(Reason.CHOSEN_COUNTS, NAMED)),
-        "It holds no rank: of each team the entry it chose counts, which is #3, ridge-net.",
+        "It has no rank, because only the entry that a team chose counts: #3, ridge-net.",
         None,
     ),
     (
         EntryState(State.UNRANKED, Why(Reason.NONE_CHOSEN)),
-        "It holds no rank: of each team the entry it chose counts, and this team has chosen none yet.",
+        "It has no rank, because only the entry that a team chose counts, and this team has not chosen yet.",
         None,
     ),
     (
@@ -260,3 +262,16 @@ def test_other_work_that_fails_is_named_by_what_it_does():
     assert failure(Why(Reason.ERROR), "analysing this study") == "Analysing this study failed. An error in the service stopped it."
     lost = failure(Why(Reason.LOST, {"times": 12}), "measuring this metric")
     assert lost.startswith("Measuring this metric was begun 12 times, and each time its worker was lost.")
+
+
+@pytest.mark.parametrize(
+    ("why", "words"),
+    [
+        (None, ""),
+        (Why(Reason.ERROR), "Trying this metric failed. An error in the service stopped it."),
+        (Why(Reason.LACKING, note="There are no weights."), "No worker could begin trying this metric. There are no weights."),
+        (Why(Reason.OTHER, note="RuntimeError: no roof"), "RuntimeError: no roof"),
+    ],
+)
+def test_a_row_of_work_says_what_failed_and_quotes_what_a_program_said(why, words):
+    assert failed_words(SimpleNamespace(doing="trying this metric", failed_why=why)) == words

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import uuid
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 from django.urls import reverse
 
-from evaluation.models import AcceptanceTest, Evaluation, EvaluationBatch, Reference, Score
-from evaluation.networks.gate.acceptance_test import verdict
-from evaluation.networks.gate.design import CLEAN, PICTURE_DAMAGES, Row
-from evaluation.work import acceptance_tests
+from evaluation.models import Evaluation, EvaluationBatch, Reference, Score, SuiteRun
+from evaluation.models.acceptance_test import request_missing, standings
+from evaluation.properties.gate.acceptance_test import verdict
+from evaluation.properties.gate.design import CLEAN, PICTURE_DAMAGES, Row
+from evaluation.properties.suite import Progress
+from evaluation.work import suites
 from evaluation.work.sandbox import sandbox
 from leaderboard.boards import build, scorecard, snapshots
 from leaderboard.models import Study
@@ -49,7 +51,7 @@ def phase_of(*metrics: dict, scenes: tuple[str, ...] = SCENES, **values: object)
     return phase
 
 
-def judge(acceptance_test: AcceptanceTest, failing: tuple[str, ...] = ()) -> None:
+def judge(acceptance_test: SuiteRun, failing: tuple[str, ...] = ()) -> None:
     """Give an acceptance test the rows of a metric that orders everything right, but in some scenes."""
     worth = {"mild": 0.6, "local": 0.6, "stronger": 0.4, "foreign": 0.1, "empty": 0.0}
     right = {CLEAN: 0.9} | {damage.name: worth[damage.group] - 0.001 * place for place, damage in enumerate(PICTURE_DAMAGES)}
@@ -70,9 +72,9 @@ def judge(acceptance_test: AcceptanceTest, failing: tuple[str, ...] = ()) -> Non
 
 def test_kept_scores_take_the_place_of_what_a_worker_has_begun_but_not_of_a_verdict():
     phase_of(PSNR, DISTANCE)
-    AcceptanceTest.request_missing()
-    held = AcceptanceTest.objects.waiting().claim("a worker")
-    acceptance_test = AcceptanceTest.objects.get()
+    request_missing()
+    held = SuiteRun.objects.waiting().claim("a worker")
+    acceptance_test = SuiteRun.objects.get()
     judge(acceptance_test)
     assert not held.under_lease().exists() and not acceptance_test.take_over([], [])
 
@@ -90,7 +92,7 @@ def with_bands(phase: Phase, means: list[tuple[str, float | None]]) -> Submissio
     }
     parts = tuple(of_scene.get(item.partition("/")[0], {}) for item in items)
     evaluation.scores.filter(slug="pieces").delete()
-    Score.write(evaluation, {"pieces": (replace(scores, parts=parts), summary)})
+    Score.write(evaluation.pk, evaluation.batch.metrics, {"pieces": (replace(scores, parts=parts), summary)})
     return submission
 
 
@@ -101,21 +103,21 @@ def column(phase: Phase, slug: str) -> dict:
 class TestRequests:
     def test_each_column_that_needs_one_gets_one_and_no_other(self):
         phase = phase_of(PSNR, PIECES, DISTANCE)
-        assert AcceptanceTest.request_missing() == 2 and AcceptanceTest.request_missing() == 0
-        assert {(one.key, one.reference.phase_id) for one in AcceptanceTest.objects.all()} == {
+        assert request_missing() == 2 and request_missing() == 0
+        assert {(one.key, one.reference.phase_id) for one in SuiteRun.objects.all()} == {
             ("puzzlesim_pieces", phase.pk),
             ("piece_distance", phase.pk),
         }
 
     def test_what_nothing_asks_for_goes_and_what_an_older_gate_tried_is_tried_again(self):
         phase = phase_of(PSNR, DISTANCE)
-        AcceptanceTest.request_missing()
-        judge(AcceptanceTest.objects.get())
-        AcceptanceTest.objects.update(version="gate/0", state=AcceptanceTest.State.DONE)
-        assert AcceptanceTest.request_missing() == 1 and AcceptanceTest.objects.get().judged_at is None
+        request_missing()
+        judge(SuiteRun.objects.get())
+        SuiteRun.objects.update(version="gate/0", state=SuiteRun.State.DONE)
+        assert request_missing() == 1 and SuiteRun.objects.get().judged_at is None
         EvaluationBatch.objects.filter(phase=phase).update(state=EvaluationBatch.State.RETIRED)
-        AcceptanceTest.request_missing()
-        assert not AcceptanceTest.objects.exists()
+        request_missing()
+        assert not SuiteRun.objects.exists()
 
 
 class TestBoards:
@@ -128,16 +130,16 @@ class TestBoards:
 
     def test_a_column_that_passed_ranks_and_says_by_which_counts(self):
         phase = phase_of(PSNR, DISTANCE)
-        AcceptanceTest.request_missing()
-        judge(AcceptanceTest.objects.get())
+        request_missing()
+        judge(SuiteRun.objects.get())
         found = column(phase, "distance")
         assert found.rank == [1, 2, 3] and found.in_ranking
         assert found.acceptance_test.sentence.startswith("Acceptance test passed on 3 of 3 groups, by their references: ")
 
     def test_a_column_ranks_by_the_scenes_that_passed_and_its_values_are_of_these(self):
         phase = phase_of(PSNR, DISTANCE)
-        AcceptanceTest.request_missing()
-        judge(AcceptanceTest.objects.get(), failing=("hall",))
+        request_missing()
+        judge(SuiteRun.objects.get(), failing=("hall",))
         found = column(phase, "distance")
         assert found.acceptance_test.scenes == ["attic", "garden"] and found.n == [2, 2, 2]
         assert found.value == pytest.approx([20.15, 21.15, 22.15])  # the mean over items 0 to 3 of 20 + 0.1 k, and so on
@@ -148,8 +150,8 @@ class TestBoards:
         team, psnr = TeamFactory(challenge=phase.challenge), [30.0] * 6
         entry(phase, team, {"distance": [1.0] * 4 + [90.0] * 2, "psnr": psnr}, method_name="best where it counts")
         entry(phase, team, {"distance": [5.0] * 6, "psnr": psnr}, method_name="best over all")
-        AcceptanceTest.request_missing()
-        judge(AcceptanceTest.objects.get(), failing=("hall",))
+        request_missing()
+        judge(SuiteRun.objects.get(), failing=("hall",))
         board = build.build(phase, build.PUBLIC)
         assert board.entries[board.overall.order[0]].name == "best where it counts"
         assert "best over all" not in [one.name for one in board.entries]
@@ -158,8 +160,8 @@ class TestBoards:
         phase = phase_of({**DISTANCE, "is_primary": True}, {**PSNR, "is_primary": False})
         team = TeamFactory(challenge=phase.challenge)
         best = entry(phase, team, {"distance": [1.0] * 4 + [90.0] * 2, "psnr": [30.0] * 6})
-        AcceptanceTest.request_missing()
-        judge(AcceptanceTest.objects.get(), failing=("hall",))
+        request_missing()
+        judge(SuiteRun.objects.get(), failing=("hall",))
         snapshots.make(phase, "public")
         page = client.get(reverse("entry", args=[best.pk])).content.decode()
         row = page.partition('aria-label="Scores"')[2].partition("Piece distance")[2].partition("</tr>")[0]
@@ -169,8 +171,8 @@ class TestBoards:
         phase = phase_of(PSNR, DISTANCE)
         phase.challenge.unit_noun = "room"
         phase.challenge.save()
-        AcceptanceTest.request_missing()
-        judge(AcceptanceTest.objects.get(), failing=("hall",))
+        request_missing()
+        judge(SuiteRun.objects.get(), failing=("hall",))
         said = column(phase, "distance").acceptance_test.sentence
         assert said.startswith("Acceptance test passed on 2 of 3 rooms, by their references: ")
         assert said.endswith("It ranks by these rooms only; not by hall.")
@@ -185,8 +187,8 @@ class TestBoards:
             study.entries.create(label=label, submission=one)
         batch = EvaluationBatch.current(phase)
         before = study.stamp
-        AcceptanceTest.request_missing()
-        judge(AcceptanceTest.objects.get(), failing=("hall",))
+        request_missing()
+        judge(SuiteRun.objects.get(), failing=("hall",))
         assert Study.objects.get().stamp != before, "so that the study is analysed anew"
         samples = sorted(set(batch.groups))
         found = {one.key: one for one in metric_scores(study, batch, samples, ["a", "b"])}
@@ -207,8 +209,8 @@ class TestBoards:
             entry(phase, TeamFactory(challenge=phase.challenge), {"distance": values, "psnr": psnr})
             for values in ([1.0 + 0.01 * n for n in range(14)] + [900.0] * 2, [5.0 + 0.02 * n for n in range(16)])
         )
-        AcceptanceTest.request_missing()
-        judge(AcceptanceTest.objects.get(), failing=scenes[7:])
+        request_missing()
+        judge(SuiteRun.objects.get(), failing=scenes[7:])
         board = snapshots.make(phase, "public").board
         assert build.alone(board, board.column("distance"), board.index_of(wild.pk)) == (1, 1)
         page = client.get(reverse("entry", args=[tame.pk])).content.decode()
@@ -217,12 +219,12 @@ class TestBoards:
 
     def test_the_board_says_what_clean_views_score_in_each_scene_that_passed_and_no_other_column_does(self, client):
         phase = phase_of(PSNR, PIECES, DISTANCE)
-        AcceptanceTest.request_missing()
+        request_missing()
         with_bands(phase, [("attic", 0.5), ("garden", None)])
         with_bands(phase, [("attic", 0.7), ("garden", 0.4), ("hall", 0.6)])
         assert "clean" not in column(phase, "pieces"), "before its acceptance test"
-        judge(AcceptanceTest.objects.get(key="puzzlesim_pieces"), failing=("hall",))
-        judge(AcceptanceTest.objects.get(key="piece_distance"))
+        judge(SuiteRun.objects.get(key="puzzlesim_pieces"), failing=("hall",))
+        judge(SuiteRun.objects.get(key="piece_distance"))
         assert column(phase, "pieces").clean == [("attic", 0.5, 0.4, 0.6), ("garden", 0.4, 0.3, 0.5)]
         assert "clean" not in column(phase, "distance")
         snapshots.make(phase, "public")
@@ -232,8 +234,8 @@ class TestBoards:
 
     def test_where_fewer_than_half_of_the_scenes_pass_it_does_not_rank(self):
         phase = phase_of(PSNR, DISTANCE)
-        AcceptanceTest.request_missing()
-        judge(AcceptanceTest.objects.get(), failing=("attic", "hall"))
+        request_missing()
+        judge(SuiteRun.objects.get(), failing=("attic", "hall"))
         found = column(phase, "distance")
         assert set(found.rank) == {None} and found.acceptance_test.state == "refused"
         assert found.acceptance_test.sentence.startswith("Shown, not ranked. On attic's own references it did not put ")
@@ -246,8 +248,8 @@ class TestBoards:
     def test_a_mean_rank_is_made_without_it(self):
         phase = phase_of(PSNR, DISTANCE, ranking="mean_rank")
         assert build.build(phase, build.PUBLIC).overall.metrics == ["psnr"]
-        AcceptanceTest.request_missing()
-        judge(AcceptanceTest.objects.get())
+        request_missing()
+        judge(SuiteRun.objects.get())
         assert build.build(phase, build.PUBLIC).overall.metrics == ["psnr", "distance"]
 
     def test_weights_whose_card_says_that_they_must_not_rank_are_not_even_tried(self):
@@ -259,7 +261,7 @@ class TestBoards:
         )
         entry(phase, TeamFactory(challenge=phase.challenge), {"chamfer": [0.1, 0.2], "locase": [4.0, 4.5]})
         found = column(phase, "locase")
-        assert found.value == [4.25] and found.rank == [None] and AcceptanceTest.request_missing() == 0
+        assert found.value == [4.25] and found.rank == [None] and request_missing() == 0
         assert found.acceptance_test.sentence == "Shown, not ranked: its weights miss requirements that their model card lists."
 
 
@@ -271,8 +273,8 @@ class TestOtherCleanViews:
     def batches(self) -> tuple[EvaluationBatch, EvaluationBatch]:
         """Three entries scored, a column that passed its acceptance test, then a reference that differs in one pixel of a clean view."""
         phase = phase_of(PIECES, scenes=("garden",))
-        AcceptanceTest.request_missing()
-        judge(AcceptanceTest.objects.get())
+        request_missing()
+        judge(SuiteRun.objects.get())
         Submission.objects.update(artifact_key="artifacts/kept")  # so that they are scored anew
         views = pictures.views(2, "garden")
         first, *others = (image.pixels() for image in views["garden/view_1"].clean.images)
@@ -296,7 +298,7 @@ class TestOtherCleanViews:
         for place, evaluation in enumerate(scored):
             assert column(old.phase, "pieces").value == before, "until the last entry is scored anew"
             evaluation.batch = new
-            Score.write(evaluation, {"pieces": samples(new, "pieces", [0.1 * place, 0.1 * place])})
+            Score.write(evaluation.pk, evaluation.batch.metrics, {"pieces": samples(new, "pieces", [0.1 * place, 0.1 * place])})
             Evaluation.objects.filter(pk=evaluation.pk).update(state="done")
         assert len(scored) == 3 and new.switch_if_complete()
         assert column(old.phase, "pieces").value == pytest.approx([0.0, 0.1, 0.2])
@@ -304,8 +306,8 @@ class TestOtherCleanViews:
 
     def test_what_passed_on_the_old_ones_is_tried_anew_on_the_others(self, batches):
         old, new = batches
-        assert AcceptanceTest.standings(old)["pieces"].ranks and AcceptanceTest.standings(new)["pieces"].state == "waiting"
-        assert AcceptanceTest.request_missing() == 1 and AcceptanceTest.objects.get(judged_at=None).reference == new.reference
+        assert standings(old)["pieces"].ranks and standings(new)["pieces"].state == "waiting"
+        assert request_missing() == 1 and SuiteRun.objects.get(judged_at=None).reference == new.reference
 
 
 class TestViews:
@@ -339,7 +341,7 @@ class TestFlags:
         flags = (("above_clean", "copied_reference", "resized"), ())
         evaluation.scores.filter(slug="pieces").delete()
         parts = ({"measured": 0.998}, {})
-        Score.write(evaluation, {"pieces": (replace(scores, parts=parts, flags=flags), summary)})
+        Score.write(evaluation.pk, evaluation.batch.metrics, {"pieces": (replace(scores, parts=parts, flags=flags), summary)})
         return submission
 
     def test_the_item_shows_what_was_measured_and_the_entry_how_many_are_copies(self, client, scored):
@@ -376,11 +378,11 @@ class TestWorkers:
 
     def test_a_scene_with_too_few_clean_views_is_refused_and_its_page_says_why(self, client, warm_child):
         phase = phase_of(PSNR, PIECES, scenes=("garden",))
-        AcceptanceTest.request_missing()
-        while acceptance_tests.try_once("somebody"):
+        request_missing()
+        while suites.acceptance_test_once("somebody"):
             continue
-        acceptance_test = AcceptanceTest.objects.get()
-        assert acceptance_test.state == AcceptanceTest.State.DONE and acceptance_test.judged_at and acceptance_test.attempts == 0
+        acceptance_test = SuiteRun.objects.get()
+        assert acceptance_test.state == SuiteRun.State.DONE and acceptance_test.judged_at and acceptance_test.attempts == 0
         found = column(phase, "pieces").acceptance_test
         assert found.state == "refused" and found.sentence.endswith("it has fewer than 4 clean views.")
         page = client.get(reverse("acceptance_test", args=[acceptance_test.pk])).content.decode()
@@ -389,25 +391,21 @@ class TestWorkers:
     def test_an_acceptance_test_with_a_reference_goes_slice_by_slice_to_its_verdict_and_pictures(
         self, client, warm_child, monkeypatch, jobs, local_files
     ):
-        monkeypatch.setattr(acceptance_tests, "SLICE_SECONDS", 0.0)
+        monkeypatch.setattr(suites, "SLICE_SECONDS", 0.0)
         phase = PhaseFactory(challenge=ChallengeFactory(family="render"), reference_access="public")
         views = pictures.views(2, "garden", clean=False)
         give_reference(phase, {name: larger(view) for name, view in views.items()}, metrics=(PSNR, DISTANCE))
-        AcceptanceTest.request_missing()
-        assert acceptance_tests.try_once("somebody")
-        half = AcceptanceTest.objects.get()
+        request_missing()
+        assert suites.acceptance_test_once("somebody")
+        half = SuiteRun.objects.get()
         assert half.at == [0, 1] and half.done == 35 == len(half.rows) and half.total == 70 and half.judged_at is None
         (kept,) = stored_files.store().keys(f"prepared/{phase.pk}")
-        assert acceptance_tests.try_once("somebody") and AcceptanceTest.objects.get().judged_at
+        assert suites.acceptance_test_once("somebody") and SuiteRun.objects.get().judged_at
         assert jobs[-1]["prepared"].endswith(kept[0].rpartition("/")[2]) and list(stored_files.store().keys(f"prepared/{phase.pk}")) == []
-        while acceptance_tests.try_once("somebody"):
+        while suites.acceptance_test_once("somebody"):
             continue
-        acceptance_test = AcceptanceTest.objects.get()
-        assert (
-            acceptance_test.state == AcceptanceTest.State.DONE
-            and acceptance_test.done == 70
-            and len(acceptance_test.pictures["garden"]) == 35
-        )
+        acceptance_test = SuiteRun.objects.get()
+        assert acceptance_test.state == SuiteRun.State.DONE and acceptance_test.done == 70 and len(acceptance_test.pictures["garden"]) == 35
         picture = client.get(reverse("acceptance_test_picture", args=[acceptance_test.pk, 0, "holes1"]))
         assert picture.status_code == 200 and picture.content[8:12] == b"WEBP"
         page = client.get(reverse("acceptance_test", args=[acceptance_test.pk])).content.decode()
@@ -415,16 +413,16 @@ class TestWorkers:
 
     def test_a_slice_whose_lease_was_lost_changes_nothing(self):
         phase_of(PSNR, DISTANCE)
-        AcceptanceTest.request_missing()
-        acceptance_test = AcceptanceTest.objects.waiting().claim("somebody")
-        AcceptanceTest.objects.update(lease_token=uuid.uuid4())  # another worker has it by now
-        assert not acceptance_test.keep([Row("attic", 0, CLEAN, 1.0)], None, at=[0, 1], done=1, total=2, seconds=1.0)
-        assert AcceptanceTest.objects.get().rows == [] and AcceptanceTest.objects.get().at == []
+        request_missing()
+        acceptance_test = SuiteRun.objects.waiting().claim("somebody")
+        SuiteRun.objects.update(lease_token=uuid.uuid4())  # another worker has it by now
+        assert not acceptance_test.keep(asdict(Progress([asdict(Row("attic", 0, CLEAN, 1.0))], [0, 1], done=1, total=2)), 1.0)
+        assert SuiteRun.objects.get().rows == [] and SuiteRun.objects.get().at == []
 
     def test_one_that_got_nothing_for_a_minute_is_overdue(self):
         phase_of(PSNR, DISTANCE)
-        AcceptanceTest.request_missing()
-        assert not AcceptanceTest.objects.overdue(60.0).exists() and AcceptanceTest.objects.overdue(-1.0).exists()
+        request_missing()
+        assert not SuiteRun.objects.overdue(60.0).exists() and SuiteRun.objects.overdue(-1.0).exists()
 
 
 class TestRetired:
@@ -445,7 +443,7 @@ class TestRetired:
         said = "No longer computed: its values stay and do not rank."
         assert found.acceptance_test == ColumnAcceptanceTest(state="retired", sentence=said)
         assert found.value == [0.5, None] and set(found.rank) == {None}
-        assert column(phase, "psnr").rank == [2, 1] and AcceptanceTest.request_missing() == 0
+        assert column(phase, "psnr").rank == [2, 1] and request_missing() == 0
 
     def test_a_batch_that_is_started_anew_leaves_it_out(self, phase):
         batch = EvaluationBatch.start(phase, reason="without the retired")

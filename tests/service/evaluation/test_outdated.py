@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from evaluation.metrics import registry
-from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, PropertyRun, Score
-from evaluation.work import missing_weights, properties, worker
+from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, Score, SuiteRun
+from evaluation.work import missing_weights, suites, worker
 from evaluation.work.sandbox import JobFailed, job_folder, sandbox
 from evaluation.work.sweep import sweep
 from submissions.models import Status, Submission
@@ -74,7 +74,7 @@ class TestANewEntry:
         assert EvaluationBatch.current(phase) == batch
         assert slugs(before) == slugs(after) == {"corner_f1", RAISED, "hss"}
         assert fingerprints(evaluation__batch=batch) == {PhaseMetric.objects.get(slug=RAISED).fingerprint}
-        assert len(fingerprints()) == 2, "the values of before stay, under their own fingerprint"
+        assert len(fingerprints()) == 2, "the earlier values stay, under their own fingerprint"
 
     def test_that_comes_during_the_re_evaluation_is_on_both_boards(self, phase, scored, people, references, monkeypatch):
         scored(0.1)
@@ -214,14 +214,14 @@ def test_properties_are_not_measured_on_by_code_of_another_version(phase, monkey
     phase.metrics.all().delete()
     column = PhaseMetric.objects.create(phase=phase, slug="tight", key="corner_f1", params={"tau": 0.21})
     sweep()
-    run = PropertyRun.objects.get()
+    run = SuiteRun.objects.get()
     set_version(monkeypatch, "corner_f1")
-    properties.measure_once("newer")
+    suites.sanity_tests_once("newer")
     run.refresh_from_db()
-    assert (run.outcomes, run.attempts, run.state) == ([], 0, PropertyRun.State.WAITING) and "another version" in run.failure
-    PropertyRun.objects.update(lease_until=None, lease_token=None)
+    assert (run.rows, run.attempts, run.state) == ([], 0, SuiteRun.State.WAITING) and "another version" in run.failure
+    SuiteRun.objects.update(lease_until=None, lease_token=None)
     sweep()
-    assert set(PropertyRun.objects.values_list("fingerprint", flat=True)) == {column.fingerprint} != {run.fingerprint}
+    assert set(SuiteRun.objects.values_list("fingerprint", flat=True)) == {column.fingerprint} != {run.fingerprint}
 
 
 def test_the_table_of_columns_says_what_stands_and_what_is_current(phase, monkeypatch):

@@ -12,6 +12,7 @@ from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, Re
 from evaluation.models.part_plan import item_seconds_allowed, plan_parts, seconds_allowed, slices
 from evaluation.work.sandbox import sandbox
 from evaluation.work.worker import check, drain
+from submissions.entry_states import Reason
 from submissions.models import Phase, Status, Submission
 from tests.support.evaluation import programs
 from tests.support.factories import ChallengeFactory, PhaseFactory, archive, boxes, gables, give_reference, received
@@ -159,7 +160,8 @@ class TestTime:
     def test_without_a_declaration_the_part_is_stopped(self, slow):
         entry = slow(None)
         assert entry.status == Status.FAILED
-        assert "It was not done within the 1 s one job may take." in Evaluation.objects.get(submission=entry, state="failed").failure
+        row = Evaluation.objects.get(submission=entry, state="failed")
+        assert (row.reason, row.numbers["seconds"]) == (Reason.TIME, 1)
 
     def test_with_one_it_has_its_time(self, slow, monkeypatch):
         monkeypatch.setattr(part_plan, "LONGEST", 10_000)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from evaluation.models import EvaluationBatch, PropertyRun
+from evaluation.models import EvaluationBatch, SuiteRun, sanity_tests
 from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.parse import parse
 from submissions.models import Phase
@@ -55,8 +55,8 @@ def test_every_page_that_names_the_column_shows_its_values_and_nothing_asks_for_
     assert "0.5000" in text["entry"] and "no longer computed" in text["console_metrics"]
     assert "is no longer computed; use lpips_alex, lpips_vgg or lpips_squeeze." in text["metric"]
     assert [one["slug"] for one in phase.manifest_data["metrics"]] == ["psnr"]
-    PropertyRun.request_missing()
-    assert not PropertyRun.objects.filter(key=KEY).exists()
+    sanity_tests.request_missing()
+    assert not SuiteRun.objects.filter(key=KEY).exists()
 
 
 def test_the_console_replaces_it_in_its_place(desk, phase):

@@ -17,9 +17,13 @@ from django.urls import reverse
 
 from leaderboard import package
 from leaderboard.boards import snapshots
+from leaderboard.evidence import by_hand
+from leaderboard.evidence.by_hand import ByHand
+from leaderboard.evidence.reading import no_sheet
 from leaderboard.exports import wheel
 from leaderboard.exports.starter_kit import write_kit
-from leaderboard.models import Study
+from leaderboard.models import AnswerSet, Study
+from leaderboard.studies import answer_sets
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.wording.reasons import sentence
 from submissions.client.transfer import ServerError
@@ -164,8 +168,28 @@ def test_a_study_is_a_frame_of_its_metrics(phase, site):
     assert frame.attrs["title"] == "Roofs"
 
 
+def test_a_study_of_a_set_is_a_frame_of_its_two_figures(phase, site, tmp_path):
+    rows = [(i, e, r, (3 * i + e + r) % 5 + 1) for i in range(6) for e in range(5) for r in range(6)]
+    text = "item,entry,rater,score\n" + "".join(f"i{i},e{e},r{r},{score}\n" for i, e, r, score in rows)
+    values = "item,entry,psnr-y:higher\n" + "".join(f"i{i},e{e},{(3 * i + e) % 5}\n" for i in range(6) for e in range(5))
+    (tmp_path / "scores.csv").write_text(text)
+    (tmp_path / "values.csv").write_text(values)
+    said = ByHand("small", "S", tmp_path / "scores.csv", tmp_path / "values.csv", raters="persons", because="p. 2", published="2026-11-28")
+    study = answer_sets.bring(phase, None, *by_hand.read(said, no_sheet), slug="set", title="Set", question="?", is_public=True)
+    assert answer_sets.analyse_due() == 1
+    table = site().study(phase.challenge.slug, phase.slug, "set").set_index("metric")
+    figures = AnswerSet.objects.get(study=study).record.criteria["quality"].metrics["psnr-y"]
+    assert list(table.index) == ["psnr-y", "constant", "coin"] and list(table["reference_point"]) == [False, True, True]
+    row = table.loc["psnr-y"]
+    assert (row["decided"], row["decided_low"], row["decided_n"]) == (figures.decided.value, figures.decided.low, figures.decided.n)
+    assert (row["srocc"], row["srocc_high"]) == (figures.srocc.value, figures.srocc.high)
+    assert table.attrs["criterion"] == "quality" and table.attrs["analysis"]["stimuli"] == 30
+
+
 def test_a_server_with_other_names_is_refused_in_a_sentence():
-    earlier = httpx.MockTransport(lambda request: httpx.Response(200, json={"analyses": {}, "title": "Roofs", "made_up": True}))
+    earlier = httpx.MockTransport(
+        lambda request: httpx.Response(200, json={"analyses": {}, "record": None, "title": "Roofs", "made_up": True})
+    )
     site = package.Site("http://testserver")
     site._server._http = httpx.Client(transport=earlier)
     with pytest.raises(ServerError, match="has no 'simulated': this package is of another version"):

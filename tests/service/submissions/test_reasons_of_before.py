@@ -1,5 +1,5 @@
-"""Entries of before their reasons were stored. The promise: the migration finds the reason of each known sentence, keeps every other one as
-a note, and changes nothing that an entry may still do."""
+"""Entries from before their reasons were stored. The promise: the migration finds the reason of each known sentence, keeps every other one
+as a note, and changes nothing that an entry may still do."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CROWDED = "It was on hold until 3 newer entries of your team were; upload it aga
 OVER = "The time for confirming entries is over. If it is meant so, upload it again with `--as-is`."
 SERVICE, ENTRY = "service", "entry"
 LOST = "was begun {}, and each time its worker was lost"
-# Of a failure or end of before: status, sentence and fault. Of now: reason, numbers and note.
+# Of an earlier failure or end: status, sentence and fault. Of now: reason, numbers and note.
 ENDS = [
     (
         ("failed", f"Checking this entry failed. It needed more memory than the 2048 MB one job may use.{NO_QUOTA}", ENTRY),
@@ -76,7 +76,7 @@ ENDS = [
     (("scored", "", ""), ("", {}, "")),
 ]
 UNTIL = datetime(2026, 12, 14, 22, 59, tzinfo=UTC)
-# `on_hold` and problems of a rejection of before; reason, numbers and number of problems of now.
+# `on_hold` and problems of an earlier rejection; reason, numbers and number of problems of now.
 REJECTIONS = [
     ("inputs", ["1,000 times larger"], Reason.INPUTS, {}, 1),
     ("", ["a.obj: is empty", "b.obj: is empty"], Reason.PROBLEMS, {}, 2),

@@ -1,4 +1,4 @@
-"""Databases of before, kept to be migrated by the code of now: a folder for each, named after the commit whose code made it.
+"""Databases of earlier versions, kept to be migrated by today's code: a folder for each, named after the commit whose code made it.
 
 - `rows.jsonl.gz`: the rows of a demo, without sessions, tokens, passwords and what is cached.
 - `schema.sqlite.sql`, `schema.postgresql.sql`: the tables as that code made them; both take the rows.
@@ -118,7 +118,7 @@ def load_sqlite(folder: Path, database: Path) -> None:
 
 
 def load_postgres(folder: Path, url: str) -> None:
-    """Fill the empty database with what that of before would hold on PostgreSQL."""
+    """Fill the empty database with what the earlier one would hold on PostgreSQL."""
     import psycopg
 
     with psycopg.connect(url) as connection:
@@ -153,7 +153,7 @@ def _quoted(columns: list[str]) -> str:
 
 
 def stored_said(folder: Path) -> dict[str, Any]:
-    """Answers of the code of before about the database in the folder."""
+    """Answers of the earlier code about the database in the folder."""
     return json.loads(gzip.decompress((folder / "said.json.gz").read_bytes()))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def as_before(content: dict[str, Any]) -> dict[str, Any]:
-    """A ranking in the form of before: today's keys under their former names, in the same order, with the nulls that stood there."""
+    """A ranking in the earlier form: today's keys under their former names, in the same order, with the nulls that stood there."""
 
     def renamed(found: dict[str, Any], **names: str) -> dict[str, Any]:
         return {names.get(name, name): each for name, each in found.items()}

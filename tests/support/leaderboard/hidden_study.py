@@ -1,4 +1,4 @@
-"""A study whose figures nobody sees, on a reference that nobody sees, and metric programs that are held against it."""
+"""A study whose figures nobody sees, on a reference that nobody sees, and metric programs that are compared with it."""
 
 from __future__ import annotations
 

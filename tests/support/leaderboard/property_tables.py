@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from django.utils import timezone
+
 from evaluation.metrics import registry
-from evaluation.models import PropertyRun
+from evaluation.models import SuiteRun
 from evaluation.properties import suite
 from evaluation.properties.suite import Dataset, Rate, Table
 
@@ -19,12 +21,12 @@ def table(key: str, params: dict, passed: int, dataset: Dataset = HOUSES, ms: fl
     return Table(key, registry.resolve_params(key, params), registry.fingerprint(key, params), dataset, "2026-03-01", ms, rates)
 
 
-def run_of(key: str, params: dict, **values) -> PropertyRun:
+def run_of(key: str, params: dict, **values) -> SuiteRun:
     fingerprint = registry.fingerprint(key, params)
-    given = {"key": key, "params": registry.resolve_params(key, params), "suite_version": suite.SUITE_VERSION, **values}
-    return PropertyRun.objects.create(fingerprint=fingerprint, **given)
+    given = {"key": key, "params": registry.resolve_params(key, params), "version": suite.SANITY.version, **values}
+    return SuiteRun.objects.create(fingerprint=fingerprint, **given)
 
 
-def measured(key: str = "corner_f1", params: dict = TIGHT, passed: int = 11) -> PropertyRun:
+def measured(key: str = "corner_f1", params: dict = TIGHT, passed: int = 11) -> SuiteRun:
     done = table(key, params, passed)
-    return run_of(key, params, state="done", table=done.to_dict(), passed=done.passed, of=done.of)
+    return run_of(key, params, state="done", judged_at=timezone.now(), results=[done.to_dict()])

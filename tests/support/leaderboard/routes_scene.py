@@ -10,8 +10,8 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from evaluation.models import AcceptanceTest, PictureRun, Process, Reference, Score
-from evaluation.networks.gate.design import VERSION, SceneVerdict
+from evaluation.models import PictureRun, Process, Reference, Score, SuiteRun
+from evaluation.properties.gate.design import ACCEPTANCE, SceneVerdict
 from leaderboard.boards.scorecard import current_evaluation
 from leaderboard.models import MetricChallenge, Snapshot, Study
 from leaderboard.studies.analysis import analyse_due
@@ -195,21 +195,21 @@ def _render_entries(people: People) -> dict[str, Submission]:
 
 def _acceptance_test(phase: Phase) -> int:
     """An acceptance test of a column that the phase might have, with a picture of its reference."""
-    acceptance_test = AcceptanceTest.objects.create(
+    acceptance_test = SuiteRun.objects.create(
         reference=Reference.objects.filter(phase=phase).latest("version"),
         key="puzzlesim_pieces",
         params={"features": "dictionary"},
         fingerprint="0" * 64,
-        version=VERSION,
-        state=AcceptanceTest.State.DONE,
+        version=ACCEPTANCE.version,
+        state=SuiteRun.State.DONE,
         judged_at=timezone.now(),
     )
     scene = acceptance_test.scene_names[0]
-    acceptance_test.scenes, acceptance_test.pictures = (
+    acceptance_test.results, acceptance_test.pictures = (
         [SceneVerdict(scene, False, 1, means=(("clean", 0.5),), reason="Few.").to_dict()],
         {scene: [["clean", 2, 2]]},
     )
-    acceptance_test.save(update_fields=["scenes", "pictures"])
+    acceptance_test.save(update_fields=["results", "pictures"])
     stored_files.store().save_bytes(acceptance_test.picture_key(scene, "clean"), b"a picture of the reference")
     return acceptance_test.pk
 

@@ -39,9 +39,8 @@ def shape(vertices: np.ndarray, faces: np.ndarray, most: int = MAX_POINTS) -> Sh
 
 
 def merged(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Points at exactly the same place made one and only those that a face uses kept, in lexicographic order.
-
-    Faces without area are dropped; the others come turned to their smallest vertex and sorted.
+    """The mesh with points at exactly the same position merged, unused ones removed and the rest in lexicographic order. Faces without
+    area are dropped; the others begin at their smallest vertex and are sorted.
     """
     empty = np.empty((0, 3)), np.empty((0, 3), dtype=np.int64)
     if len(vertices) == 0 or len(faces) == 0:

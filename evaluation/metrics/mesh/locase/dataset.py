@@ -99,7 +99,7 @@ def batch(item: Subject, queries: int, rng: np.random.Generator, meshes: int | N
 
 
 def _seen(points: Shape, radius: float, queries: int, frames: np.ndarray, offset: float, first: int) -> np.ndarray:
-    """Patches of `queries` points at equal steps of surface along a space-filling curve, each in the next of the frames.
+    """Patches around `queries` points at equal steps of surface area along a space-filling curve, each seen in the next of the frames.
 
     So every point represents as much surface as any other, damaged mesh and reference are seen near the same places, and means over the
     points vary far less than those over points drawn at random.

@@ -54,7 +54,7 @@ class Linear(nn.Linear):
 
 
 class Attention(nn.Module):
-    """The middle of a patch asks its neighbours: f [N, 64, 96] -> [N, 96]."""
+    """Attention from the centre of a patch to its neighbours: features [N, 64, 96] to [N, 96]."""
 
     def __init__(self) -> None:
         super().__init__()

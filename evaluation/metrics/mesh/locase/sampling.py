@@ -24,10 +24,9 @@ class Surroundings:
         self.points = points
 
     def neighbours(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(numbers int64[Q, 64], distances float64[Q, 64]) of the points nearest to those asked for, nearest first.
-
-        The first is the point itself; points that are equally far come in the order of their numbers, where a search tree has an order
-        of its own. Where there are fewer than 64 points they are gone through again.
+        """The 64 points nearest to each of Q query points, nearest first: (numbers int64[Q, 64], distances float64[Q, 64]). The first is
+        the point itself. Equally distant points are in the order of their numbers, because search trees return them in any order. With
+        fewer than 64 points the list is repeated.
         """
         count = min(NEIGHBOURS, len(self.points))
         found = [self._nearest(queries[part], count) for part in parts(len(queries), _ROWS)]

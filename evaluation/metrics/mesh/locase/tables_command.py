@@ -29,7 +29,6 @@ SIMULATED = (
 )
 OBJECTS, QUICK_OBJECTS = 16, 3
 EPOCHS = 12
-MEASURES = ("plcc", "srocc", "krocc")
 
 
 def add_to(commands: Any) -> None:
@@ -77,13 +76,10 @@ def _leave_one_out(options: argparse.Namespace) -> None:
 
 def leave_one_out_report(subjects: Sequence[Subject], epochs: int, results: dict[str, Any]) -> list[str]:
     """The folds of a training as Markdown: each object by the network that has not seen it, and the mean over objects."""
-    import numpy as np
-
-    from evaluation.metrics.mesh.locase.acceptance import interval
-    from evaluation.metrics.mesh.locase.model_card import PUBLISHED
+    from evaluation.metrics.mesh.locase.model_card import folds_table
 
     meshes = {subject.group: len(subject.samples) for subject in subjects}
-    lines = [
+    return [
         "# LoCaSE-style network, one object left out at a time",
         "",
         SIMULATED,
@@ -92,24 +88,7 @@ def leave_one_out_report(subjects: Sequence[Subject], epochs: int, results: dict
         f"the start on the other {len(subjects) - 1} (epochs: {epochs}) and judged on it: correlations of its scores with the "
         "pseudo-scores over the object's meshes. The paper starts from weights that were trained on simulated damage.",
         "",
-        "| object left out | meshes | PLCC | SROCC | KROCC |",
-        "| --- | --- | --- | --- | --- |",
-    ]
-    folds = list(results.values())
-    for fold in folds:
-        (name,) = fold["left_out"]
-        lines.append(f"| {name} | {meshes[name]} | " + " | ".join(f"{fold[key]:.3f}" for key in MEASURES) + " |")
-    means = []
-    for key in MEASURES:
-        values = np.array([fold[key] for fold in folds])
-        between = interval(values)
-        assert between is not None  # there are three objects at least
-        means.append(f"{values.mean():.3f} [{between[0]:.3f}, {min(between[1], 1.0):.3f}]")
-    published = " | ".join(f"{PUBLISHED[key]:.3f}" for key in MEASURES)
-    return [
-        *lines,
-        f"| mean of {len(folds)} objects [95 %, Student's t over objects] | {sum(meshes.values())} | {' | '.join(means)} |",
-        f"| the paper, mean of 16 objects, human scores | 175 | {published} |",
+        *folds_table(meshes, results),
         "",
     ]
 

@@ -214,7 +214,7 @@ def scorer(clean: CleanViews, params: Mapping[str, Any], prepared: MutableMappin
     """The acceptance test's scorer on clean views, of which there must be three (ValueError); `prepared` has what was fitted on them, or
     gains it. WeightsError where a backbone's weights are not here."""
     if len(clean.images) < 3:
-        raise ValueError("a clean view is held against two others at least")
+        raise ValueError("a clean view is compared with at least two others")
     return PiecesScorer(clean, str(params["features"]), prepared)
 
 
@@ -234,8 +234,9 @@ _ORIGIN = Origin(
     "our own definition, based on PuzzleSim, with features of EfficientNet-Lite0 or a dictionary of patches (Coates et al.)",
 )
 _BLIND = (
-    "It cannot see a wrong pose: a view like another clean view of the scene scores as a clean one. It does not know what "
-    "people mind, and passes a smooth patch where a smooth wall could be. Let a column that compares with the true view stand beside it."
+    "It cannot detect a wrong camera pose: a render that looks like another clean view scores as well as a clean one. It does not know "
+    "which errors people notice, and accepts a smooth patch wherever a smooth wall is plausible. Use it together with a metric that "
+    "compares with the true view."
 )
 _U = (
     "u(p) = s(p) / n(p), s(p) the share of clean views' ρ above ρ(p) = d(p) / (δ(r(p)) + ¼ median δ), d(p) the distance of cell p to its "

@@ -66,7 +66,7 @@ class Clean:
         """The clean views with these cells [N, h · w, D], N at least 2."""
         views, size = places.shape[:2]
         if views < 2:
-            raise ValueError("a clean view is held against others, and there is none")
+            raise ValueError("a clean view is compared with others, and there is none")
         far, match = np.full((views, size, 2), np.inf), np.zeros((views, size, 2), dtype=np.int32)
         finder = Finder(places)
         for view in range(views):

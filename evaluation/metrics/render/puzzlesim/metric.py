@@ -167,7 +167,7 @@ def scorer(clean: CleanViews, params: Mapping[str, Any], prepared: MutableMappin
     """The acceptance test's scorer on clean views, of which there must be two (ValueError). `prepared` gains nothing: the clean views to
     compare with change with each view. WeightsError where the weights are not here."""
     if len(clean.images) < 2:
-        raise ValueError("a clean view is held against another at least")
+        raise ValueError("a clean view is compared with at least one other")
     return MapScorer(clean, str(params["weights"]))
 
 

@@ -101,8 +101,8 @@ SPECS = (
                 choices=("study",),
                 network="wf_learned",
                 doc=(
-                    "The trained weights, by name. None ship: they are trained on a study's votes (python -m evaluation train "
-                    "wireframe-preference). The paper's are not published."
+                    "The trained weights, by name. No weights ship with the service; they are trained on a study's votes (python -m "
+                    "evaluation train wireframe-preference). The paper's are not published."
                 ),
                 source=Source.OURS,
             ),

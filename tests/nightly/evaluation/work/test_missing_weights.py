@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation.work.sweep import sweep
+from submissions.wording import failed
 from tests.service.evaluation.work.test_missing_weights import KINDS, got_on, run, shelf, state
 from tests.support.evaluation.warm_child import warm_child
 from tests.support.processes import Worker, wait_until
@@ -18,7 +19,7 @@ def test_a_worker_without_the_weights_leaves_the_run_to_one_that_has_them(run, s
         wait_until(lambda: bool(sweep()) and type(run).objects.exclude(failure="").exists(), what="the worker's no")
     assert state(run) == ("waiting", 0)
     assert (
-        run.failure.startswith(f"No worker could begin {KINDS[type(run)]}. There are no weights 'mine' of backbone") and run.lacking_since
+        failed(run).startswith(f"No worker could begin {KINDS[type(run)]}. There are no weights 'mine' of backbone") and run.lacking_since
     )
     with Worker(PLUMBLINE_WEIGHTS=str(shelf)):
         wait_until(lambda: bool(sweep()) and got_on(run), what="a slice")

@@ -1,4 +1,4 @@
-"""Results of two machines are held against each other, each number within its metric's tolerance."""
+"""Results of two machines are compared with each other, each number within its metric's tolerance."""
 
 import dataclasses
 import math

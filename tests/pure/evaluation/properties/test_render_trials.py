@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from evaluation.metrics import registry
-from evaluation.models.properties import is_measurable
+from evaluation.models.sanity_tests import is_measurable
 from evaluation.properties import measure, render_trials, suite
 from evaluation.properties.suite import Dataset
 from submissions.formats.render.views import encoded

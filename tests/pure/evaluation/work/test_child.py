@@ -26,7 +26,7 @@ def test_without_a_card_all_addresses_are_bounded(kind, tmp_path, monkeypatch):
 def test_with_a_card_jobs_that_compute_may_reserve_addresses_and_those_that_parse_may_not(kind, tmp_path, monkeypatch):
     (tmp_path / "nvidia0").touch()
     monkeypatch.setattr(graphics_card, "DEVICES", tmp_path)
-    expected = resource.RLIMIT_DATA if kind in ("prepare", "score", "properties", "acceptance_test", "card") else resource.RLIMIT_AS
+    expected = resource.RLIMIT_DATA if kind in ("prepare", "score", "suite", "card") else resource.RLIMIT_AS
     assert child.memory_limit(kind) == expected
 
 
@@ -70,8 +70,8 @@ def job(kind: str, *keys: str, **params) -> dict:
         (job("score", "puzzlesim_pieces", features="squeeze"), True),
         (job("score", "saucd_w"), False),  # numpy applies its 20 weights
         (job("score", "a metric of newer code"), False),
-        ({"kind": "properties", "key": "hss"}, False),
-        ({"kind": "properties", "key": "locase"}, True),
+        ({"kind": "suite", "requests": [{"key": "hss"}]}, False),
+        ({"kind": "suite", "requests": [{"key": "locase"}]}, True),
         ({"kind": "pictures", "columns": {"maps": {}, "objects": {}}}, False),
         ({"kind": "pictures", "columns": {"maps": {"map": {"key": "puzzlesim", "params": {}}}, "objects": {}}}, True),
         (

@@ -115,7 +115,7 @@ WRONG = {
     "an anchor": ("title: Roofs", "title: &t Roofs", "line 2: expected plain values; anchors"),
     "an alias": ("title: Roofs", "title: *t", "line 2: expected plain values; anchors"),
     "a python tag": ("title: Roofs", "title: !!python/object/apply:os.system [ls]", "line 2: expected plain values; the tag"),
-    "a key of before": ("title: Roofs", "title: Roofs\nmade_up: true", "line 3: made_up: unknown key; it is called simulated now"),
+    "an earlier key": ("title: Roofs", "title: Roofs\nmade_up: true", "line 3: made_up: unknown key; it is called simulated now"),
     "a merge key": ("title: Roofs", "title: Roofs\n<<: {a: 1}", "line 3: <<: unknown key"),
     "broken YAML": ("title: Roofs", "title: [Roofs", "expected YAML"),
     "a control character": ("title: Roofs", "title: Ro\x01ofs", "line 2: expected YAML; character"),

@@ -258,7 +258,10 @@ class TestCost:
         line = [(dot.x, dot.y, dot.label) for dot in chart.marks[0].dots]
         assert line == [(1e6, 0.5, "small"), (4e7, 0.9, "large")], "huge is no better than large"
         assert chart.x.scale == "log"
-        assert "none is better at the same cost or less than small, large. 2 entries state nothing and are left out." in chart.summary
+        assert (
+            "no entry of the same cost or less has a better value than small, large. 2 entries state nothing and are left out."
+            in chart.summary
+        )
 
     def test_where_lower_is_better_the_line_goes_down(self):
         chart = cost(OFFSET, self.POINTS, "Parameters", 0)

@@ -15,10 +15,10 @@ def curve(resource: str, enough: int | None) -> Curve:
 @pytest.mark.parametrize(
     ("resource", "enough", "words"),
     [
-        ("comparisons", 2, "Answers: the order stays with parts of 2 of 4 and more."),
-        ("comparisons", 4, "Answers: no part of the 4 reliably gives the same order."),
-        ("samples", None, "Houses: no part of the 4 reliably gives the same order."),
-        ("raters", 2, "People: no part of the 4 reliably gives the same order."),  # fewer than five people bear no figure
+        ("comparisons", 2, "Answers: random subsets of 2 or more of 4 reliably give the same order."),
+        ("comparisons", 4, "Answers: no smaller number than all 4 reliably gives the same order."),
+        ("samples", None, "Houses: no smaller number than all 4 reliably gives the same order."),
+        ("raters", 2, "People: no smaller number than all 4 reliably gives the same order."),  # fewer than five people bear no figure
     ],
 )
 def test_that_all_of_them_agree_with_all_of_them_says_nothing_of_less(resource, enough, words):
@@ -29,7 +29,7 @@ def test_that_all_of_them_agree_with_all_of_them_says_nothing_of_less(resource, 
 
 def test_people_keep_the_order_from_the_smallest_number_that_bears_a_figure_on():
     many = Curve(resource="raters", sizes=[1, 5, 9], mean=[1.0] * 3, low=[1.0] * 3, high=[1.0] * 3, enough=1)
-    assert adequacy(many).summary == "People: the order stays with parts of 5 of 9 and more."
+    assert adequacy(many).summary == "People: random subsets of 5 or more of 9 reliably give the same order."
 
 
 def test_where_all_entries_are_level_there_is_no_order_to_keep_and_no_lack_of_answers():

@@ -6,9 +6,21 @@ import re
 
 import pytest
 
+from leaderboard.bundle.document import keys_of
 from leaderboard.evidence import catalogue, manifest
 from leaderboard.evidence.catalogue import NoSuchSet
-from leaderboard.evidence.manifest import is_personal, published_names
+from leaderboard.evidence.manifest import (
+    EntryLabel,
+    Judgements,
+    MetricColumn,
+    MetricValues,
+    Printed,
+    PrintedCell,
+    PrintedTable,
+    SourceFile,
+    is_personal,
+    published_names,
+)
 from tests import ROOT
 from tests.support.leaderboard.evidence.small_set import MANIFEST, manifest_of
 
@@ -133,6 +145,16 @@ def test_every_manifest_of_the_documentation_is_read():
     assert documents
     for document in documents:
         manifest.parse(document.encode())
+
+
+@pytest.mark.parametrize(
+    "mapping", [manifest.Manifest, SourceFile, Judgements, MetricColumn, MetricValues, EntryLabel, Printed, PrintedTable, PrintedCell]
+)
+def test_the_documentation_names_every_key(mapping):
+    page = (ROOT / "leaderboard" / "docs" / "evidence.md").read_text()
+    section = page.partition("## Add another set")[2].partition("\n## ")[0]
+    assert keys_of(mapping)
+    assert [key for key in keys_of(mapping) if not re.search(rf"`{key}`|\b{key}:", section)] == []
 
 
 def test_what_people_were_asked_and_what_is_missing_is_said_by_the_manifest():

@@ -46,9 +46,15 @@ def test_rows_are_in_the_order_of_their_value_across_items():
     assert values == sorted(values, reverse=True) and len(values) == 17
 
 
+def test_metrics_that_were_not_compared_come_last_and_a_set_of_several_criteria_names_its_own():
+    one = leading(RECORDS["geo-metric"])
+    assert [row.title for row in one.rows] == ["MSDM2", "FMPD", "RMS", "METRO", "DAME", "MSDM"]
+    assert (one.called, leading(RECORDS["gsc"]).called) == ("Geo-metric, close normal", "GSC")
+
+
 def test_a_claim_names_the_metrics_that_it_says_nothing_of():
     said = leading(RECORDS["geo-metric"]).claim
-    assert said[-1] == "DAME and MSDM have no value of some results and are not compared." and len(said) == 3
+    assert said[-1] == "DAME and MSDM have no values for some results and are not compared." and len(said) == 3
     assert leading(RECORDS["basics"]).claim == [] and len(leading(RECORDS["gsc"]).claim) == 2
 
 

@@ -100,7 +100,10 @@ def test_who_else_may_be_first(first, said):
     ],
 )
 def test_first_places(claim, said):
-    assert wording.statement(claim).text == said
+    headline = wording.statement(claim).text
+    assert " ".join(filter(None, (headline, wording.details(claim)))) == said
+    if claim.reason is None and claim.parted is None and not claim.alike:
+        assert len(headline.split()) <= 20
 
 
 def test_a_ranking_of_before_says_its_reason_as_it_did():

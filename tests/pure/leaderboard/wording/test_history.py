@@ -47,10 +47,10 @@ MOVES = tuple(Move(name, 1, 2) for name in "abcdef")
         (Left((Gone("old", instead="newer"),), 0, "chosen"), "Gone: old: its team has another choice, newer."),
         (Left((), 1, "all"), "Gone: 1 that is not shown any more."),
         (Left(tuple(Gone(name) for name in "abcde"), 2, "all"), "Gone: a; b; c; and 2 more; 2 that are not shown any more."),
-        (Moved((Move("hip", 3, 1), Move("gable", 1, 2))), "hip rises from 3 to 1, gable falls from 1 to 2."),
+        (Moved((Move("hip", 3, 1), Move("gable", 1, 2))), "hip rises from rank 3 to 1, gable falls from rank 1 to 2."),
         (
             Moved(MOVES),
-            "a falls from 1 to 2, b falls from 1 to 2, c falls from 1 to 2, d falls from 1 to 2, and 2 more.",
+            "a falls from rank 1 to 2, b falls from rank 1 to 2, c falls from rank 1 to 2, d falls from rank 1 to 2, and 2 more.",
         ),
         (PeopleChanged(0, 120, False, False), "People's votes and ratings were added: 120 votes."),
         (PeopleChanged(0, 90, True, True), "People's votes and ratings were added: 90 ratings."),

@@ -64,7 +64,7 @@ def test_a_clear_study_says_who_is_first_and_that_it_is_enough():
     first, metric, enough = sentences(summary_of(rows, good=3, fair=2, bad=1))
     assert first == ("People put good first.", "They would pick it in 85 of 100 comparisons [74, 91].")
     assert metric == ("The metric is above human level.", "")  # of one metric alone nothing is said of the best
-    assert enough == ("Enough for every place.", "")
+    assert enough == ("The answers settle every place.", "")
 
 
 def test_an_open_first_place_names_who_may_have_it_and_what_would_settle_it():
@@ -75,7 +75,7 @@ def test_an_open_first_place_names_who_may_have_it_and_what_would_settle_it():
     assert "".join(part if isinstance(part, str) else part.text for part in words.in_bold(list("abcde"))) == words.names("abcde")
     assert metric == ("The metric is worse than chance.", "")
     more = settling(summary.enough, 216, 9, "items")
-    assert enough == ("Not enough for any place yet.", " ".join(more)) and more
+    assert enough == ("The answers settle no place yet.", " ".join(more)) and more
 
 
 def test_metrics_of_one_state_are_told_together_the_best_state_first_and_which_may_be_the_best_last():
@@ -259,7 +259,7 @@ def test_the_side_is_told_as_a_share_with_the_interval_of_the_share():
     model = Preference(part=1, nu=2.0, side=(0.0, -math.log(9), math.log(9)), left_preferred=0.5, covariates=[], prior=False, notes=[])
     # e^(ln 9 / 2) = 3: (3 + 1) / (3 + 1/3 + 2) = .75, and (1/3 + 1) / (16/3) = .25
     told = words.sides(replace(summary, models=[model]))
-    assert told == ["Side: between equals the left one is picked in 50 of 100 comparisons [25, 75]."]
+    assert told == ["Side: of two equal entries the left one is picked in 50 of 100 comparisons [25, 75]."]
     alike = replace(model, side=(0.3, None, None))
     assert words.sides(replace(summary, models=[alike])) == []
 
@@ -268,12 +268,12 @@ def test_what_two_people_say_alike_is_told_where_enough_people_know_it():
     level = [Vote(f"r{k}", "a", "b", "left" if (k + n) % 2 else "right", s) for n, s in enumerate(SAMPLES) for k in range(10)]
     summary, no_better = summary_of(level), "so there may be nothing here for a metric to see."
     told = words.two_raters(summary)
-    assert told.startswith("Two raters agree on 44 [39, 50] of 100, of 80 votes on comparisons that two decided. ") and told.endswith(
-        no_better
-    )
+    assert told.startswith(
+        "Two raters agree on 44 [39, 50] of 100 comparisons, by 80 votes on comparisons that two raters decided. "
+    ) and told.endswith(no_better)
     alike = replace(summary.ceiling, two_people=Figure(0.75, None, None, 80, ALIKE))
     told = words.two_raters(replace(summary, ceiling=alike))
-    assert told.startswith("Two raters agree on 75 of 100, of 80 votes") and told.endswith(
+    assert told.startswith("Two raters agree on 75 of 100 comparisons, by 80 votes") and told.endswith(
         "the same with everybody, so it has no interval."
     )
     sure = words.two_raters(summary_of(said("a", "b")))
@@ -337,7 +337,7 @@ def test_opinion_scores_name_who_is_scored_highest_only_where_told_apart():
         return read(analyse(scores))
 
     apart, level = sentences(of(1.5)), sentences(of(0.0))
-    assert apart[0][0] == "People score a highest." and apart[1][0] == "Enough for every place."
+    assert apart[0][0] == "People score a highest." and apart[1][0] == "The answers settle every place."
     assert level[0][0] == "First place with people is open:" and level[0][1].endswith(" may be first.")
 
 
@@ -382,9 +382,9 @@ def test_rater_groups_are_told_with_the_likeness_on_other_items():
     told = words.rater_groups(replace(summary, rater_groups=split), "house")
     assert told == (
         "There are 2 rater groups, of 8 and 6 raters. Two raters of one group agree on 75 of 100 comparisons, two of different groups on "
-        "28, on houses that the groups were not found on (p < .001 of a permutation)."
+        "28 (permutation test on houses that were not used to find the groups, p < .001)."
     )
-    assert "(p = .042 of" in words.rater_groups(replace(summary, rater_groups=replace(split, p=0.042)))
+    assert "groups, p = .042)" in words.rater_groups(replace(summary, rater_groups=replace(split, p=0.042)))
 
 
 def test_each_line_says_what_is_settled_and_what_a_part_of_the_answers_keeps():
@@ -449,7 +449,7 @@ def test_the_head_and_the_line_of_a_place_say_the_same_of_what_would_settle_it_a
         return head
 
     never = "More votes by these raters on these houses cannot settle it."
-    assert told(Plan(None, 0.3, 0.9)) == f"{never} Nothing up to 16 times this study is likely to settle it: the first 2 may be equal."
+    assert told(Plan(None, 0.3, 0.9)) == f"{never} Even a study 16 times as large is not likely to settle it: the first 2 may be equal."
     with_people = "With 2 times the raters (9 more raters, 216 more votes) it would be settled in about 9 of 10 cases."
     assert told(Plan(2.0, 0.9, 1.0)) == f"{never} {with_people}"
 
@@ -492,7 +492,7 @@ NONE = Plan(None, 0.1, 0.2)
             Settling(NONE, NONE, NONE, NONE),
             [
                 "More votes by these raters on these houses cannot settle it.",
-                "Nothing up to 16 times this study is likely to settle it: the first 3 may be equal.",
+                "Even a study 16 times as large is not likely to settle it: the first 3 may be equal.",
             ],
         ),
     ],

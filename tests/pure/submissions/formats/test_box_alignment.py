@@ -1,4 +1,4 @@
-"""One box held against another: size, axes, place, and what is said of a whole set."""
+"""One box compared with another: size, axes, place, and what is said of a whole set."""
 
 from __future__ import annotations
 

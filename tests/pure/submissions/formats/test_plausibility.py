@@ -1,4 +1,4 @@
-"""Entries held against what was given out: which sentences are said, and which are not."""
+"""Entries compared with what was given out: which sentences are said, and which are not."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from evaluation.models import PhaseMetric, PropertyRun
+from evaluation.models import PhaseMetric, SuiteRun
 from evaluation.work.idle import Background, Measured
 from evaluation.work.sweep import sweep
 from leaderboard.management.commands.run import Command
@@ -39,10 +39,10 @@ def test_it_is_told_when_it_comes_when_its_time_is_known_and_when_it_is_done(pha
     (line,) = lines()
     assert "sanity tests of Corner F1" in line and "not known yet" in line
     assert lines() == []
-    PropertyRun.objects.update(done=10, total=130, seconds=60.0)
+    SuiteRun.objects.update(done=10, total=130, seconds=60.0)
     (line,) = lines()
     assert "about 12 min" in line
-    PropertyRun.objects.update(done=20, seconds=120.0)
+    SuiteRun.objects.update(done=20, seconds=120.0)
     assert lines() == []
-    PropertyRun.objects.update(state=PropertyRun.State.DONE)
+    SuiteRun.objects.update(state=SuiteRun.State.DONE)
     assert len(lines()) == 1 and lines() == []

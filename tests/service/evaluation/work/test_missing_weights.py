@@ -11,10 +11,10 @@ import pytest
 from django.utils import timezone
 
 from evaluation.metrics import registry
-from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, PictureRun, PropertyRun
+from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, PictureRun, SuiteRun, sanity_tests
 from evaluation.models.runs import Run
 from evaluation.networks import weights
-from evaluation.work import missing_weights, properties, shares, worker
+from evaluation.work import missing_weights, shares, suites, worker
 from submissions.models import Submission
 from tests.support import pictures
 from tests.support.evaluation.networks import random_weights
@@ -25,7 +25,7 @@ from tests.support.leaderboard.scores import entry, with_files
 __all__ = ["warm_child"]  # the fixture
 pytestmark = pytest.mark.django_db(transaction=True)
 MAP = {"slug": "map", "key": "puzzlesim", "is_primary": True}
-KINDS = {PictureRun: "making these pictures", PropertyRun: "measuring this metric"}
+KINDS = {PictureRun: "making these pictures", SuiteRun: "testing this metric"}
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def shelf(warm_child, monkeypatch, settings) -> Path:
     settings.WEIGHTS.mkdir()
     monkeypatch.setattr(missing_weights, "_left", {})
     monkeypatch.setattr(missing_weights, "SECONDS", 1e6)  # until a test says that it is over
-    monkeypatch.setattr(properties, "SLICE_SECONDS", 0.0)  # is over after one value of the metric
+    monkeypatch.setattr(suites, "SLICE_SECONDS", 0.0)  # is over after one value of the metric
     random_weights.put(monkeypatch, "squeezenet1_1", random_weights.backbone("squeezenet1_1"))
     return settings.WEIGHTS
 
@@ -46,9 +46,9 @@ def run(request, shelf) -> Run:
     """Pictures, or a property table, of a column that takes the backbone."""
     phase = PhaseFactory(challenge=ChallengeFactory(family="render"))
     give_reference(phase, pictures.views(1), metrics=[MAP])
-    if request.param is PropertyRun:
-        PropertyRun.request_missing()
-        return PropertyRun.objects.get()
+    if request.param is SuiteRun:
+        sanity_tests.request_missing()
+        return SuiteRun.objects.get()
     it = with_files(entry(phase, TeamFactory(challenge=phase.challenge), {"map": [0.5]}), pictures.renders(1))
     return PictureRun.request(Evaluation.objects.get(submission=it), "garden", ["garden/view_1"])
 
@@ -61,7 +61,7 @@ def state(run: Run) -> tuple[str, int]:
 def got_on(run: Run) -> bool:
     """True if a slice of it was done."""
     run.refresh_from_db()
-    return bool(run.n_made if isinstance(run, PictureRun) else run.pending)
+    return bool(run.n_made if isinstance(run, PictureRun) else run.at)
 
 
 def test_it_is_asked_once_and_goes_on_with_other_work(run, shelf, monkeypatch):
@@ -96,7 +96,7 @@ def test_with_other_weights_than_asked_for_nothing_is_made(run, shelf):
     (metric,) = EvaluationBatch.objects.get().metrics
     other = {"weights_sha256": "0" * 64, "fingerprint": registry.fingerprint(metric["key"], metric["params"], "0" * 64)}
     EvaluationBatch.objects.update(metrics=[metric | other])
-    PropertyRun.objects.update(fingerprint="0" * 64)
+    SuiteRun.objects.update(fingerprint="0" * 64)
     assert worker.drain() == 1 and not got_on(run)
     assert state(run) == ("waiting", 0) and "(their sha256 differs)" in run.failure
 

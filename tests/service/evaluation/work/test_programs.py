@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
 from evaluation.metrics import registry
-from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, Process, PropertyRun
+from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, Process, SuiteRun
 from evaluation.models import program as program_module
 from evaluation.models import score as score_module
 from evaluation.programs import sandbox
 from evaluation.properties.datasets import PROGRAM_MODELS
+from evaluation.properties.suite import Progress
 from evaluation.work import programs as work_programs
-from evaluation.work import properties as work_properties
 from evaluation.work import sandbox as work_sandbox
+from evaluation.work import suites
 from evaluation.work.sweep import sweep
 from evaluation.work.worker import drain, work_once
+from submissions.entry_states import Reason
 from submissions.errors import Refused
 from submissions.models import Status
 from tests.conftest import need
@@ -136,29 +138,29 @@ class TestArrival:
         assert checked == [row]
 
     def test_what_follows_the_checks_waits_for_a_card_too_and_not_for_ever(self, program, monkeypatch):
-        PropertyRun.objects.all().delete()
+        SuiteRun.objects.all().delete()
         MetricProgram.objects.update(document={**program.document, "device": "gpu"})
         program.refresh_from_db()
         program_module.forget()
         measured: list[str] = []
-        monkeypatch.setattr(work_properties, "measure", lambda run, device: measured.append(device) or run.keep([], [], 1, 0.1))
+        monkeypatch.setattr(suites, "do", lambda run, device: measured.append(device) or run.keep(asdict(Progress()), 0.1))
         sweep()
-        run = PropertyRun.objects.get()
+        run = SuiteRun.objects.get()
         assert program.waits_for_card and run.lacking_since is not None
         drain("cpu")
         assert measured == []
         sweep()
-        assert PropertyRun.objects.get().state == "waiting"
+        assert SuiteRun.objects.get().state == "waiting"
         # A worker with a card comes, and takes it.
         now = timezone.now()
         Process.objects.create(kind="worker", name="there", queues=["gpu"], started_at=now, seen_at=now)
         assert not program.waits_for_card and work_once("gpu") and measured == ["gpu"]
         # It goes, and does not come again.
         Process.objects.all().delete()
-        PropertyRun.objects.update(lacking_since=now - timedelta(days=1))
+        SuiteRun.objects.update(lacking_since=now - timedelta(days=1))
         assert sweep()["without_card"] == 1
         run.refresh_from_db()
-        assert (run.state, run.failure.partition(";")[0]) == ("failed", "No worker with a graphics card was there for a day")
+        assert (run.state, run.reason) == ("failed", Reason.NO_CARD)
 
     def test_a_version_has_one_content(self, program, tmp_path):
         again = added(program.challenge, tmp_path / "program")
@@ -319,15 +321,15 @@ class TestScoring:
 
     def test_its_properties_are_measured_when_nothing_else_is_to_be_done(self, program):
         sweep()
-        run = PropertyRun.objects.get(key=program.full_key)
+        run = SuiteRun.objects.get(key=program.full_key)
         while not (run.done and run.done >= run.total / PROGRAM_MODELS):
             assert work_once("cpu")
             run.refresh_from_db()
         # What it found of one model it finds of all but the last.
-        PropertyRun.objects.update(outcomes=run.outcomes[:1] * (PROGRAM_MODELS - 1), pending=[])
+        SuiteRun.objects.update(rows=run.rows[:1] * (PROGRAM_MODELS - 1), at=[])
         drain()
         run.refresh_from_db()
-        assert (run.state, run.of > 0) == (PropertyRun.State.DONE, True), run.failure
+        assert (run.state, run.table.of > 0) == (SuiteRun.State.DONE, True), run.failure
 
 
 class TestImage:

@@ -4,11 +4,13 @@ waits for is done when nothing else is to be done."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 
 import pytest
 
-from evaluation.models import Evaluation, EvaluationBatch, MetricProgram, Part, PhaseMetric, PropertyRun
-from evaluation.work import acceptance_tests, programs, properties, shares, view_images, worker
+from evaluation.models import Evaluation, EvaluationBatch, MetricProgram, Part, PhaseMetric, SuiteRun
+from evaluation.properties.suite import Progress
+from evaluation.work import programs, shares, suites, view_images, worker
 from evaluation.work.shares import SHARE, SLICE_SECONDS
 from submissions.models import Status, Submission
 from tests.support.evaluation.programs import added, written
@@ -211,7 +213,7 @@ class TestOtherQueues:
 class TestIdle:
     @pytest.fixture
     def idle(self, day, monkeypatch) -> None:
-        for module, name in ((acceptance_tests, "try_once"), (view_images, "make_once"), (properties, "measure_once")):
+        for module, name in ((suites, "acceptance_test_once"), (view_images, "make_once"), (suites, "sanity_tests_once")):
 
             def do(*_: object, name: str = name, overdue: bool = False) -> bool:
                 if overdue:
@@ -225,7 +227,7 @@ class TestIdle:
         parts(3, phase)
         for _ in range(4):
             worker.work_once("cpu")
-        assert day.did == ["part", "part", "part", "try_once"]
+        assert day.did == ["part", "part", "part", "acceptance_test_once"]
 
     def test_a_part_that_another_worker_could_begin_stops_it_too(self, day, idle, entry, phase, monkeypatch):
         parts(1, phase)
@@ -253,9 +255,6 @@ class TestIdle:
         PhaseMetric.objects.create(phase=phase, slug="tight", key="corner_f1", position=9, params={"tau": 0.21})
         sweep()
         jobs: list[dict] = []
-        monkeypatch.setattr(properties.sandbox, "run", lambda folder, job, beat: jobs.append(job) or {"table": None, **KEPT})
+        monkeypatch.setattr(suites.sandbox, "run", lambda folder, job, *rest: jobs.append(job) or asdict(Progress()))
         assert worker.work_once("cpu")
-        assert [job.get("idle") for job in jobs] == [True] and PropertyRun.objects.get().state == "waiting"
-
-
-KEPT = {"outcomes": [], "pending": [], "models": 1}
+        assert [job.get("idle") for job in jobs] == [True] and SuiteRun.objects.get().state == "waiting"

@@ -1,4 +1,4 @@
-"""Certainty of a board: brackets, rank intervals and words, the same on every page and in the API, and kept in rankings of before."""
+"""Certainty of a board: brackets, rank intervals and words, the same on every page and in the API, and kept in earlier rankings."""
 
 from __future__ import annotations
 
@@ -300,11 +300,11 @@ class TestWhoTakesPart:
         assert neither.group == [None] * 4 and neither.fixed == []
 
 
-# --- rankings of before --------------------------------------------------------------------
+# --- earlier rankings --------------------------------------------------------------------
 
 
 def before() -> list[dict]:
-    """The rankings of a demo, as the code of before kept them."""
+    """The rankings of a demo, as earlier code kept them."""
     lines = gzip.decompress((Path(stored.__file__).parent / "a68cd70" / "rows.jsonl.gz").read_bytes()).decode().split("\n")
     table = next(table for table in map(json.loads, lines) if table["table"] == "leaderboard_snapshot")
     return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
@@ -312,7 +312,7 @@ def before() -> list[dict]:
 
 @pytest.fixture(params=["public", "organizers"])
 def old(request, worked) -> Snapshot:
-    """A ranking of a demo of before, as one of this phase, whose entries it takes."""
+    """A ranking of an earlier demo, as one of this phase, whose entries it takes."""
     rows = [row for row in before() if row["audience"] == request.param and row["n_entries"] > 8]
     row = rows[-1]
     content = FORMAT_2.ranking(json.loads(zlib.decompress(b64decode(row["payload"]["base64"]))))

@@ -103,6 +103,7 @@ def challenges(draw) -> ChallengeDef:
         unit_noun=draw(st.sampled_from(["group", "scene"])),
         tags=draw(st.sampled_from([(), ("roofs",), ("indoor", "3d-2")])),
         licence=draw(st.sampled_from(["", "CC-BY-4.0", "https://example.org/licence"])),
+        contact=draw(st.sampled_from(["", "roofs@example.org", "https://example.org/ask"])),
         simulated=draw(st.booleans()),
         announcements=tuple(sorted(news, key=lambda it: it.published_at)),
         pages=pages,

@@ -26,6 +26,7 @@ from leaderboard.studies.live import artifacts
 from leaderboard.studies.live.answer import answer
 from leaderboard.studies.live.artifacts import CORRUPTIONS
 from submissions.models import AuditEntry, Status, Submission, User
+from submissions.models.quota import quota_of
 from tests.support.factories import PhaseFactory, UserFactory, confirmed, gables, give_reference
 from tests.support.leaderboard.stats.ballots import simulated_votes
 from tests.support.leaderboard.studies.live import making
@@ -395,7 +396,7 @@ def test_the_twelve_corruptions_and_the_empty_entry_are_made_scored_and_on_no_bo
     for audience in Snapshot.Audience.values:
         names = {entry.name for entry in Snapshot.current(phase, audience).board.entries}
         assert names and names <= {row.method_name for row in rows}
-    assert phase.quota(empty.team).left_today == phase.limit_per_day
+    assert quota_of(phase, empty.team).left_today == phase.limit_per_day
     assert not empty.team.memberships.exists()
     assert Client().get(f"/entries/{empty.pk}/").status_code == 404
     listing = Client().get(f"/challenges/{phase.challenge.slug}/{phase.slug}/entries/").content.decode()

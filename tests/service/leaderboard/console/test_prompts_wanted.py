@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from evaluation.metrics import registry
-from evaluation.models import PhaseMetric, PropertyRun, Reference
-from evaluation.models.properties import is_measurable
+from evaluation.models import PhaseMetric, Reference, SuiteRun
+from evaluation.models.sanity_tests import is_measurable
 from evaluation.networks import weights
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.state import read
@@ -51,7 +51,7 @@ def test_it_is_put_where_some_object_has_one(desk, phase, at):
     assert SENTENCE not in desk.get(path).content.decode()
     answer = desk.post(path, metric_values(slug=KEY, **CHOSEN), follow=True).content.decode()
     assert SENTENCE not in answer and phase.metrics.count() == 2
-    assert not PropertyRun.objects.filter(key=KEY).exists()
+    assert not SuiteRun.objects.filter(key=KEY).exists()
 
 
 def test_a_reference_stored_before_prompts_were_noted_is_looked_through(phase):

@@ -60,7 +60,7 @@ def test_who_makes_one_must_say_that_it_sees_the_reference(desk, at):
     page = desk.get(at("workers/")).content.decode()
     assert (
         "can read the hidden references, all entries and metric programs" in page
-        and "no second worker checked is as good as the worker" in page
+        and "no second worker checked is only as reliable as the worker" in page
     )
     response = desk.post(at("workers/"), {name: value for name, value in GIVEN.items() if name != "sees"})
     assert response.status_code == 422 and not WorkerToken.objects.exists()
@@ -131,10 +131,10 @@ def test_the_status_page_counts_workers_and_names_none(client, challenge):
     Process.objects.create(kind="worker", name="own-host:2", queues=["cpu"], started_at=now, seen_at=now)
     page = client.get("/status/").content.decode()
     counts = {what: int(n) for what, n in re.findall(r"<dt>([^<]+)</dt>\s*<dd>(\d+)</dd>", page)}
-    assert counts["Heard of within the last minutes"] == 1 and counts["Listening for entries (queue cpu)"] == 1
+    assert counts["In contact within the last few minutes"] == 1 and counts["Listening for entries (queue cpu)"] == 1
     assert "host:" not in page
     token.revoke(None)
-    assert "<dt>Heard of within the last minutes</dt><dd>0</dd>" in client.get("/status/").content.decode()
+    assert "<dt>In contact within the last few minutes</dt><dd>0</dd>" in client.get("/status/").content.decode()
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def test_it_is_simulated_by_name_and_in_every_text(judged, client, people):
     page = client.get(reverse("study", args=[study.phase.challenge.slug, study.phase.slug, study.slug])).content.decode()
     # One for display only is in no table, chart or order: its own heading says so.
     assert 'aria-label="Judges and people"' not in page and "simulated judge · wireframe" not in page.partition('id="judges"')[0]
-    assert "simulated judge · wireframe" in page and "display only" in page and "rank nothing" in page
+    assert "simulated judge · wireframe" in page and "display only" in page and "not used for ranking" in page
     client.force_login(people.organizer)
     address = reverse("console_judge", args=[study.phase.challenge.slug, study.phase.slug, study.slug, run.pk])
     assert "Simulated: no model was asked" in client.get(address).content.decode()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
-from evaluation.models import EvaluationBatch, PropertyRun
+from evaluation.models import EvaluationBatch, sanity_tests
 from evaluation.properties import bundled_tables
 from evaluation.work.worker import drain
 from leaderboard.bundle.parse import parse
@@ -71,7 +71,7 @@ def test_the_sanity_tests_of_all_its_columns_come_with_the_project(demo, tmp_pat
     phases = load.load_challenge(demo, tmp_path).phases.all()
     columns = [metric for phase in phases for metric in phase.metrics.all()]
     assert columns and [f"{metric.key} {metric.params}" for metric in columns if not bundled_tables.tables(metric.fingerprint)] == []
-    assert PropertyRun.request_missing() == 0
+    assert sanity_tests.request_missing() == 0
 
 
 @pytest.fixture

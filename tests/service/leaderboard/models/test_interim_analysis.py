@@ -93,7 +93,7 @@ def test_a_study_ends_at_the_look_that_settles_first_place(study, phase, people)
         assert study.state == "open" and "led, tied with" in said_of(study, 180)
         answered(study, 160)
         look = study.looks.get(number=2)
-    assert look.is_settled and study.state == "closed" and study.ended_as_planned == look
+    assert look.is_settled and study.state == "closed" and InterimAnalysis.that_ended(study) == look
     assert AuditEntry.objects.filter(action="study.close", actor=None).count() == 1
     assert said_of(study, None).startswith(f"Settled: secret-method-0 is first, by look {look.number} of 3 planned looks")
     # Nothing that comes later changes what a look found, and nobody asks on until another is first.
@@ -119,7 +119,7 @@ def test_equal_entries_end_not_settled_when_the_planned_answers_are_in(study, pe
         answered(study, n, worth=level)
     assert [look.number for look in study.looks.all()] == [1, 2] and study.state == "open"
     answered(study, 170, worth=level)
-    assert study.state == "closed" and not study.ended_as_planned.is_settled
+    assert study.state == "closed" and not InterimAnalysis.that_ended(study).is_settled
     assert said_of(study, None).startswith("Not settled: when all 490 planned answers were in, ")
 
 
@@ -130,7 +130,7 @@ def test_a_study_in_which_nobody_prefers_any_ends_when_the_planned_answers_are_i
         (1, 180, "", False),
         (3, 500, "", False),
     ]
-    assert study.state == "closed" and len(study.ended_as_planned.untold) == 4
+    assert study.state == "closed" and len(InterimAnalysis.that_ended(study).untold) == 4
     assert said_of(study, None) == "Not settled: when all 500 planned answers were in, nobody had preferred any entry."
 
 
@@ -184,7 +184,7 @@ def test_bare_counts_of_wins_are_not_shown_where_pairs_were_chosen_by_them(study
     chosen = study.analyses.get().summary
     assert all(line.win_rate == (None, None, None) for line in chosen.scales) and not chosen.adequacy and chosen.counted == 150
     assert any(line.implied[1] is not None for line in chosen.scales)
-    # Nor what they are made of, or what is held against them, on the page or in its file.
+    # Nor what they are made of, or what is compared with them, on the page or in its file.
     assert {(line.wins, line.ties, line.losses) for line in chosen.scales} == {(None, None, None)}
     assert {(line.order, line.scenes_mean) for line in chosen.metrics} == {(None, None)} and not any(line.scenes for line in chosen.metrics)
     Study.objects.update(is_public=True)

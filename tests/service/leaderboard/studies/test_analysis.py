@@ -33,6 +33,7 @@ from leaderboard.views.studies import _agreement_map
 from leaderboard.wording.agreement import state
 from leaderboard.wording.reasons import sentence
 from submissions.models import AuditEntry
+from submissions.wording import failed
 from tests.support.factories import PhaseFactory, gables, give_reference
 from tests.support.leaderboard import scores
 from tests.support.leaderboard.reasons import few_items, few_raters
@@ -124,7 +125,7 @@ def test_an_analysis_that_breaks_ends_with_a_sentence(phase, monkeypatch, settin
         StudyAnalysis.objects.update(lease_until=None)
         assert analyse_due() == 1
     row = study.analyses.get()
-    assert row.state == "failed" and row.failure == "Analysing this study failed. An error in the service stopped it."
+    assert row.state == "failed" and failed(row) == "Analysing this study failed. An error in the service stopped it."
     assert "ZeroDivisionError" in row.failure_detail
 
 
@@ -177,7 +178,7 @@ def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(ju
     worse, slug = 1, "corner_f1"
     study = imported(phase, votes_for(entries, items, worse))
     analyse_due()
-    assert "no people yet" in client.get(address).content.decode()  # the ranking is of before
+    assert "no people yet" in client.get(address).content.decode()  # the ranking is an earlier one
     snapshots.make_all(phase)
     content = Snapshot.current(phase, "public").board
     found = of_board(content)
@@ -399,7 +400,7 @@ def test_criteria_are_listed_as_the_study_asks_them_wherever_they_are(phase, cli
     told = client.get(f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/people").json()
     assert told["criteria"] == [*told["analyses"]] == expected
     study = Study.objects.get()
-    assert study.main_analysis.criterion == study.leading(keys) == "overall"
+    assert StudyAnalysis.main(study).criterion == study.leading(keys) == "overall"
     made = list(study.analyses.order_by("id").values_list("criterion", flat=True))
     assert made == ["overall", *(key for key in expected if key != "overall")], "boards speak by another until the leading one is there"
     assert study.leading(["about", "form"]) == "form" and study.in_order(["b", "overall", "text_asset_alignment", "a"]) == [
@@ -583,7 +584,7 @@ def test_who_agrees_with_whom_is_drawn_from_five_people_on(phase, client, raters
     imported(phase, rows)
     analyse_due()
     page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/").content.decode()
-    assert (f"Agreement of {raters} raters" in page) is shown and ("said so)" in page) is shown
+    assert (f"Agreement of {raters} raters" in page) is shown and (" votes)" in page) is shown
     first = sum(row.rater == "r0" for row in rows), sum(row.rater == "r0" and row.choice == "tie" for row in rows)
     assert f'<td>a</td><td class="n">{first[0]}</td><td class="n">{first[1]}</td>' in page  # counts bear themselves
 

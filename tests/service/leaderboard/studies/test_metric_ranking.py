@@ -40,7 +40,7 @@ def claim(found: Family) -> str:
 
 
 def metric(key: str, value: float | None, se: float = 0.02, n_eff: float = 100.0, **more) -> Metric:
-    """A row with decided agreement of `value` and an interval of two standard errors, held against RATER with as wide an interval."""
+    """A row with decided agreement of `value` and an interval of two standard errors, compared with RATER with as wide an interval."""
     nothing = {"value": None, "low": None, "high": None}
     decided = nothing | {"n": 120, "n_eff": n_eff, "raters": 12, "samples": 10, "coverage": 1.0}
     person = None

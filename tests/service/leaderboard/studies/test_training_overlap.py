@@ -1,4 +1,4 @@
-"""Overlap of a learned metric's training with the answers it is held against: by its card, and in words wherever its agreement
+"""Overlap of a learned metric's training with the answers it is compared with: by its card, and in words wherever its agreement
 stands."""
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def test_a_file_of_votes_is_known_by_its_digest_until_it_is_changed(study, shelf
 
 def test_weights_that_do_not_say_enough_are_unknown(study, shelf):
     assert known(study, shelf) == "unknown"
-    assert known(study, shelf, phase=place(study), title="Which is closer?", **SEEN) == "unknown"  # a card of before
+    assert known(study, shelf, phase=place(study), title="Which is closer?", **SEEN) == "unknown"  # an earlier card
     assert known(study, shelf, phase="another/one", **SEEN) == ""
     found = column(shelf, samples=["elsewhere"], methods=[])
     assert trained_on(study, found, SAMPLES, METHODS) == ""
@@ -146,12 +146,12 @@ def test_what_its_card_forbids_to_rank_has_neither_place_nor_state_word(judged, 
     assert line.trained == "refused" and line.places is None and line.decided.value is not None
     snapshots.make_all(phase)
     board = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/").content.decode()
-    assert "<b>not ranked</b>" in board and "Its weights may order nothing" in board
+    assert "<b>not ranked</b>" in board and "Its weights may not rank" in board
     ranking = metric_ranking.of(AnonymousUser()).families[phase.challenge.family]
     row = next(one for one in ranking.rows if one.key == forbidden)
     assert state(row.line) == "" and row.line.places is None
     page = client.get(f"/metrics/{forbidden}/").content.decode()
-    assert "Its weights may order nothing" in page and "<b>0</b> <span>leaderboards you can see rank by it" in page
+    assert "Its weights may not rank" in page and "<b>0</b> <span>leaderboards you can see rank by it" in page
 
 
 def test_the_board_the_study_exports_and_the_api_say_it(judged, shelf, client):  # noqa: F811

@@ -42,7 +42,7 @@ class TestPage:
     def test_it_tells_how_many_entries_are_compared_and_that_they_are_few(self, client, board):
         page = text(client.get(address(board, NAME)))
         assert "<b>3 entries</b> with a value in every metric." in page and "Without a value in some metric: 1." in page
-        assert "one pair the other way round moves τ by 0.67" in page
+        assert "swapping one pair changes τ by 0.67" in page
         assert "hull" not in page and "half" not in page
 
     def test_the_matrix_holds_tau_or_rho_between_metrics(self, client, board):

@@ -1,4 +1,4 @@
-"""A metric's page says in which studies it was held against people, and tells nobody of a study they may not see."""
+"""A metric's page says in which studies it was compared with people, and tells nobody of a study they may not see."""
 
 from __future__ import annotations
 

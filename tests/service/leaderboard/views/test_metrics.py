@@ -109,11 +109,11 @@ class TestPage:
         assert "not how many" in page
         assert "order of metrics by number of passed tests" not in words(text(client.get("/metrics/hss/")))  # which the paper has not
 
-    @pytest.mark.parametrize(("key", "rule"), [("corner_f1", "must grow at every step"), ("wed_mnn", "must not fall at any step")])
+    @pytest.mark.parametrize(("key", "rule"), [("corner_f1", "must get worse at every step"), ("wed_mnn", "must not fall at any step")])
     def test_the_rule_of_the_monotonic_tests_is_said_once_before_the_table(self, client, ships, key, rule):
         ships(table(key, {}, 12))
         page = words(text(client.get(f"/metrics/{key}/")))
-        assert page.count("In the monotonic tests") == 1 and page.index(rule) < page.index("One by one, ten wrong edges")
+        assert page.count("In the monotonicity tests") == 1 and page.index(rule) < page.index("One by one, ten wrong edges")
 
     @pytest.mark.parametrize("key", [key for key, spec in registry.REGISTRY.items() if spec.effort])
     def test_what_a_slow_metric_declares_is_said_beside_its_cost(self, client, key):

@@ -350,6 +350,9 @@ def require_all_seen(tab, size: tuple[int, int]) -> None:
     drawn(tab)
     whole = tab.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
     assert whole[0] <= size[0] and whole[1] <= size[1], size
+    for tool in part(tab, "tools").get_by_role("button").all():
+        box = tool.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= size[0], size
     for name in ("Left is better", "Right is better"):
         box = tab.get_by_role("button", name=name).bounding_box()
         assert box["y"] + box["height"] <= size[1] and box["height"] >= 44, size

@@ -86,7 +86,7 @@ def test_nothing_is_the_worst_and_the_reference_is_drawn_once(mug, monkeypatch):
 
 
 def test_it_is_tried_before_it_ranks():
-    from evaluation.networks.gate import design
+    from evaluation.properties.gate import design
 
     spec = registry.get("mesh_looks")
     assert design.kind_of(spec, registry.resolve_params("mesh_looks", {})) == design.MODEL

@@ -127,7 +127,7 @@ class TestPeople:
         line = "0.94 (0.71 to 0.99, 11 entries) {0} 0.90 (no interval, 6 entries) {0}"
         assert f"| *Spearman's ρ with people* | {line.format('|')} – |" in markdown.write(table)
         assert rf" & Spearman's $\rho$ with people & {line.format('&')} -- \\" in latex.write(table)
-        unknown = replace(hss, people=People({"rho": Figure(0.94, None, None)}))  # in rankings of before
+        unknown = replace(hss, people=People({"rho": Figure(0.94, None, None)}))  # in earlier rankings
         assert "| *Spearman's ρ with people* | 0.94 (no interval) | – | – |" in markdown.write(
             replace(table, columns=(unknown, replace(fid, people=None), other))
         )

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from leaderboard.models import Rater, Study
 from leaderboard.studies.live import campaign
+from submissions.errors import Refused
 from tests.support.factories import UserFactory
 from tests.support.leaderboard.studies.live import making
 
@@ -44,6 +45,45 @@ def test_an_invitation_lets_people_in_until_it_is_used_up_and_says_their_group(s
     assert Client().get(path).status_code == 404
     assert join(path)[1].status_code == 404
     assert list(study.raters.order_by("name").values_list("name", "group")) == [("rater 01", "experts"), ("rater 02", "experts")]
+
+
+def test_a_rater_who_lost_their_link_gets_another_and_goes_on_where_they_stopped(study, people):
+    _, token = campaign.invite(study, people.organizer, most_uses=1)
+    lost, _ = join(f"/rate/join/{token}/")
+    state = lost.get(f"/rate/{study.key}/next").json()
+    answers = {"question": state["question"]["id"], "answers": {"overall": "left"}, "seconds": 2}
+    going_on = lost.post(f"/rate/{study.key}/answer", answers, content_type="application/json").json()
+    names = people.organizer.get_full_name() or people.organizer.username
+    for page in (f"/rate/join/{token}/", f"/rate/{study.key}/join/"):
+        assert "They can send you a new link, and your answers stay." in Client().get(page).content.decode()
+        assert names in Client().get(page).content.decode()
+    type(study.phase.challenge).objects.update(contact="roofs@example.org")
+    assert '<a href="mailto:roofs@example.org"' in Client().get(f"/rate/{study.key}/join/").content.decode()
+
+    rater, organizer, other = study.raters.get(), Client(), Client()
+    organizer.force_login(people.organizer)
+    console = f"/console/challenges/{study.phase.challenge.slug}/phases/{study.phase.slug}/studies/{study.slug}/"
+    page = organizer.post(console, {"act": "renew_link", "rater": rater.pk}, follow=True).content.decode()
+    link = re.search(r"http://testserver(/rate/[^ <]+/as/[^ <]+|/rate/[^ <]+)", page.partition("shown this once")[2])[1]
+    assert other.get(link, follow=True).status_code == 200
+    again = other.get(f"/rate/{study.key}/next").json()
+    assert again["question"]["id"] == going_on["question"]["id"] and again["progress"]["answered"] == going_on["progress"]["answered"] == 1
+    assert lost.get(f"/rate/{study.key}/next").status_code == 403, "the link of before opens nothing"
+    assert study.raters.count() == 1 and study.phase.challenge.audit.filter(action="study.renew_link", actor=people.organizer).count() == 1
+
+
+def test_whoever_logs_in_or_has_left_gets_no_link(study, people):
+    campaign.list_account(study, people.organizer, people.owner, "")
+    client = Client()
+    client.force_login(people.owner)
+    join(f"/rate/{study.key}/join/", client)
+    with pytest.raises(Refused, match="they log in"):
+        campaign.renew_link(study.raters.get(), people.organizer)
+    _, token = campaign.invite(study, people.organizer)
+    gone, _ = join(f"/rate/join/{token}/")
+    gone.post(f"/rate/{study.key}/leave/", {"act": "withdraw"})
+    with pytest.raises(Refused, match="has left the study"):
+        campaign.renew_link(study.raters.get(user=None), people.organizer)
 
 
 def test_a_form_that_is_sent_twice_is_one_rater_and_finds_no_invitation_used_up(study, people):

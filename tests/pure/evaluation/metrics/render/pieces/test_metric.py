@@ -240,5 +240,5 @@ class TestScorer:
 
     def test_too_few_clean_views_are_refused(self, pictures):
         for key, count in (("puzzlesim_pieces", 2), ("puzzlesim", 1)):
-            with pytest.raises(ValueError, match="held against"):
+            with pytest.raises(ValueError, match="compared with"):
                 registry.get(key).acceptance_scorer(rooms.clean(pictures[:count]), registry.resolve_params(key, {}))

@@ -85,5 +85,5 @@ def test_blocks_of_products_change_nothing(monkeypatch):
 
 
 def test_one_view_alone_is_held_against_nothing():
-    with pytest.raises(ValueError, match="against others"):
+    with pytest.raises(ValueError, match="with others"):
         Clean.of(np.zeros((1, 4, 2), dtype=np.float32))

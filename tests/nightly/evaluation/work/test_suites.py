@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from evaluation.models import PhaseMetric, PropertyRun
+from evaluation.models import PhaseMetric, SuiteRun
 from evaluation.work.sweep import sweep
-from tests.cluster.evaluation.work.test_properties import run
+from tests.cluster.evaluation.work.test_suites import run
 from tests.support.processes import Worker, wait_until
 
 __all__ = ["run"]  # the fixture
@@ -25,23 +25,23 @@ def column(phase):
 def test_a_worker_killed_in_the_middle_of_a_slice_loses_that_slice_only(run):
     with Worker() as first:
         sweep()
-        wait_until(lambda: PropertyRun.objects.get().done > 0, what="a first slice")
-        wait_until(lambda: PropertyRun.objects.get().lease_token is not None, what="a slice at work")
+        wait_until(lambda: SuiteRun.objects.get().done > 0, what="a first slice")
+        wait_until(lambda: SuiteRun.objects.get().lease_token is not None, what="a slice at work")
         first.kill()
     run.refresh_from_db()
-    kept, outcomes = run.done, run.outcomes
-    assert kept and run.state == PropertyRun.State.WAITING
-    PropertyRun.objects.filter(lease_token__isnull=False).update(lease_until=timezone.now())
+    kept, rows = run.done, run.rows
+    assert kept and run.state == SuiteRun.State.WAITING
+    SuiteRun.objects.filter(lease_token__isnull=False).update(lease_until=timezone.now())
     with Worker():
-        wait_until(lambda: bool(sweep()) and PropertyRun.objects.get().done > kept, what="the next slice")
-        run.refresh_from_db()  # before it is finished, when outcomes give way to the table
-    assert run.outcomes[: len(outcomes) - 1] == outcomes[:-1]
+        wait_until(lambda: bool(sweep()) and SuiteRun.objects.get().done > kept, what="the next slice")
+        run.refresh_from_db()  # before it is finished, when rows give way to the table
+    assert run.rows[: len(rows) - 1] == rows[:-1]
 
 
 def test_the_same_run_announced_to_two_workers_is_measured_by_one_at_a_time(run):
     with Worker(), Worker():
         for _ in range(6):
             sweep()
-        wait_until(lambda: PropertyRun.objects.get().done > 20, what="a few slices")
+        wait_until(lambda: SuiteRun.objects.get().done > 20, what="a few slices")
         run.refresh_from_db()
-    assert run.done == sum(map(len, run.outcomes)) and all(len(one) == 17 for one in run.outcomes[:-1])
+    assert run.done == sum(map(len, run.rows)) and all(len(one) == 17 for one in run.rows[:-1])

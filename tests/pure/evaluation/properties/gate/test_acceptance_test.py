@@ -10,9 +10,9 @@ from evaluation.metrics import prepared, registry
 from evaluation.metrics.render.pieces import distance, metric
 from evaluation.metrics.render.pieces.features import Features
 from evaluation.metrics.render.puzzlesim.metric import MapScorer
-from evaluation.networks.gate import acceptance_test, damages, design
-from evaluation.networks.gate.design import CLEAN, LADDERS, PICTURE_DAMAGES, Row
-from evaluation.networks.gate.gate_sentences import passed_words, refused_words
+from evaluation.properties.gate import acceptance_test, damages, design
+from evaluation.properties.gate.design import CLEAN, LADDERS, PICTURE_DAMAGES, Row
+from evaluation.properties.gate.gate_sentences import passed_words, refused_words
 from evaluation.synthetic.rooms import room, walk
 from submissions.formats.render.views import CleanViews, View, render
 from tests.support.evaluation.networks import random_weights
@@ -78,7 +78,7 @@ class TestVerdict:
         assert found.passed and (condition.right, condition.of, condition.held) == (122, 126, True)
         assert condition.fails == (("halfblack:noise8", 2, 6), ("halfblack:gamma1", 2, 6))  # halfblack against holes of 4 % is not asked
         pairs = "its right half black below noise of 8 levels (2 of 6), its right half black below a gamma of 1.35 (2 of 6)"
-        assert passed_words(PIECES, DICTIONARY, [found]).endswith(f" It does not always put {pairs}.")
+        assert passed_words(PIECES, DICTIONARY, [found]).endswith(f" It does not always score {pairs}.")
 
     def test_equal_scores_are_not_in_order(self):
         flat = judged(rows(*[dict.fromkeys(scores(), 0.5)] * 6))

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from evaluation.metrics import registry
-from evaluation.networks.gate import acceptance_test, design
+from evaluation.properties.gate import acceptance_test, design
 from evaluation.synthetic.rooms import room, walk
 from submissions.formats.render.views import CleanViews, View, render
 from tests.support.evaluation.networks import random_weights

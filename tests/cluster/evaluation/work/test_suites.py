@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import asdict, replace
 
 import pytest
 from django.db import connection
 
 from evaluation.metrics import registry
-from evaluation.models import PhaseMetric, PropertyRun
+from evaluation.models import PhaseMetric, SuiteRun
 from evaluation.properties import datasets, measure, suite
-from evaluation.properties.suite import Dataset, Table
-from evaluation.work import properties, worker
+from evaluation.properties.suite import SANITY, Dataset, Progress, Table
+from evaluation.work import suites, worker
 from evaluation.work.sandbox import JobFailed
 from evaluation.work.sweep import sweep
 from submissions.entry_states import Reason, Why
 from submissions.models import Status, Submission
+from submissions.wording import failed
 from tests.support.factories import archive, perturbed, received
 from tests.support.processes import end_leases
 
@@ -34,7 +36,7 @@ def column(phase):
 @pytest.fixture
 def run(column):
     sweep()
-    return PropertyRun.objects.get()
+    return SuiteRun.objects.get()
 
 
 def rates(table: Table) -> dict:
@@ -44,56 +46,56 @@ def rates(table: Table) -> dict:
 class TestRequest:
     def test_the_row_is_made_by_the_sweeper_once_and_for_unshipped_fingerprints_only(self, column):
         assert sweep()["unmeasured"] and not sweep()["unmeasured"]
-        run = PropertyRun.objects.get()
+        run = SuiteRun.objects.get()
         assert (run.fingerprint, run.key, run.params["tau"]) == (column.fingerprint, "corner_f1", 0.21)
-        assert run.state == PropertyRun.State.WAITING
+        assert run.state == SuiteRun.State.WAITING
 
     def test_two_columns_of_the_same_definition_are_measured_once(self, column, phase):
         PhaseMetric.objects.create(phase=phase, slug="again", key="corner_f1", position=10, params=TIGHT)
         sweep()
-        assert PropertyRun.objects.count() == 1
+        assert SuiteRun.objects.count() == 1
 
     def test_a_newer_suite_measures_anew(self, run):
-        PropertyRun.objects.update(state=PropertyRun.State.DONE, suite_version=0, table={"old": True}, passed=3, of=17)
+        SuiteRun.objects.update(state=SuiteRun.State.DONE, version="sanity/0", results=[{"old": True}])
         sweep()
         run.refresh_from_db()
-        assert (run.state, run.table, run.passed, run.suite_version) == (PropertyRun.State.WAITING, None, None, suite.SUITE_VERSION)
+        assert (run.state, run.table, run.version) == (SuiteRun.State.WAITING, None, SANITY.version)
 
     def test_a_metric_that_needs_an_accelerator_or_that_is_no_more_is_left(self, column, monkeypatch):
         PhaseMetric.objects.create(phase=column.phase, slug="gone", key="no_such_metric", position=11)
-        monkeypatch.setattr("evaluation.models.properties.is_measurable", lambda spec: False)
+        monkeypatch.setattr("evaluation.models.sanity_tests.is_measurable", lambda spec: False)
         sweep()
-        assert not PropertyRun.objects.exists()
+        assert not SuiteRun.objects.exists()
 
     def test_what_nothing_asks_for_any_more_is_dropped(self, run):
         PhaseMetric.objects.all().delete()
         sweep()
-        assert not PropertyRun.objects.exists()
+        assert not SuiteRun.objects.exists()
 
     def test_a_slow_run_does_not_hold_up_the_others(self, run, phase):
-        PropertyRun.objects.update(seconds=900.0)
+        SuiteRun.objects.update(seconds=900.0)
         PhaseMetric.objects.create(phase=phase, slug="other", key="corner_f1", position=10, params={"tau": 0.22})
         sweep()
-        assert PropertyRun.objects.waiting().first().params["tau"] == 0.22
+        assert SuiteRun.objects.waiting().first().params["tau"] == 0.22
 
 
 class TestSlices:
     def test_slices_make_the_suites_own_table(self, run, monkeypatch):
         few = datasets.main("corner_f1")[1]
         few = {name: few[name] for name in list(few)[:3]}
-        monkeypatch.setattr(properties.sandbox, "run", lambda folder, job, beat: _in_this_process(job, few))
+        monkeypatch.setattr(suites.sandbox, "run", lambda folder, job, *rest: _in_this_process(job, few))
         rounds = 0
         while worker.work_once("cpu"):
             rounds += 1
             run.refresh_from_db()
-            assert (run.lease_token is None and run.attempts == 0) or run.state == PropertyRun.State.DONE
-        assert rounds > 1 and run.done == run.total == 3 * 17 and run.outcomes == []
+            assert (run.lease_token is None and run.attempts == 0) or run.state == SuiteRun.State.DONE
+        assert rounds > 1 and run.done == run.total == 3 * 17 and run.rows == []
         whole = measure.run("corner_f1", TIGHT, few, DATASET)
-        assert rates(run.as_table()) == rates(whole) and (run.passed, run.of) == (whole.passed, whole.of)
-        assert run.as_table().fingerprint == run.fingerprint
+        assert rates(run.table) == rates(whole)
+        assert run.table.fingerprint == run.fingerprint
 
     def test_uploads_come_first(self, run, people, references, monkeypatch):
-        monkeypatch.setattr(properties, "SLICE_SECONDS", 0.0)
+        monkeypatch.setattr(suites, "SLICE_SECONDS", 0.0)
         entry = received(run_phase(run), people.team, archive(perturbed(references, 0.1)))
         order = []
         while not order or Submission.objects.get(pk=entry.pk).status != Status.SCORED:
@@ -103,20 +105,20 @@ class TestSlices:
         assert not any(order), "nothing was measured before the entry was scored"
 
     def test_a_slice_in_the_limited_child_ends_at_its_time_and_keeps_what_it_measured(self, run, monkeypatch):
-        monkeypatch.setattr(properties, "SLICE_SECONDS", 0.0)  # is over after one value of the metric
+        monkeypatch.setattr(suites, "SLICE_SECONDS", 0.0)  # is over after one value of the metric
         for n in (1, 2):
             assert worker.work_once("cpu")
             run.refresh_from_db()
-            assert (len(run.pending), run.done, run.total) == (n, 0, 128 * 17) and run.seconds > 0
+            assert (len(run.at), run.done, run.total) == (n, 0, 128 * 17) and run.seconds > 0
 
     def test_a_long_slice_is_dropped_for_an_upload_and_is_no_attempt(self, run, people, references, monkeypatch):
         received(run_phase(run), people.team, archive(references))
-        held = PropertyRun.objects.waiting().claim("w")
-        monkeypatch.setattr(properties.sandbox, "run", _asks_to_go_on)
-        properties.measure(held)
+        held = SuiteRun.objects.waiting().claim("w")
+        monkeypatch.setattr(suites.sandbox, "run", _asks_to_go_on)
+        suites.do(held)
         run.refresh_from_db()
-        assert (run.attempts, run.lease_token, run.state) == (0, None, PropertyRun.State.WAITING)
-        assert PropertyRun.objects.waiting().claim("next") is not None
+        assert (run.attempts, run.lease_token, run.state) == (0, None, SuiteRun.State.WAITING)
+        assert SuiteRun.objects.waiting().claim("next") is not None
 
 
 class TestBrokenOnPurpose:
@@ -126,7 +128,7 @@ class TestBrokenOnPurpose:
         def claim() -> None:
             start.wait()
             try:
-                won.append(PropertyRun.objects.waiting().claim("w"))
+                won.append(SuiteRun.objects.waiting().claim("w"))
             finally:
                 connection.close()
 
@@ -138,44 +140,44 @@ class TestBrokenOnPurpose:
         assert sorted(one is not None for one in won) == [False, True]
 
     def test_a_late_slice_under_an_old_token_changes_nothing(self, run):
-        late = PropertyRun.objects.waiting().claim("slow")
-        assert end_leases(PropertyRun.objects.all()) == 1
-        current = PropertyRun.objects.waiting().claim("next")
-        assert current.keep([{"identity": [True, None, None]}], [0.5], 128, 1.0)
-        assert late.keep([], [], 128, 1.0) is False and late.finish(_a_table()) is False
+        late = SuiteRun.objects.waiting().claim("slow")
+        assert end_leases(SuiteRun.objects.all()) == 1
+        current = SuiteRun.objects.waiting().claim("next")
+        assert current.keep(asdict(Progress([{"identity": [True, None, None]}], [0.5], done=1, total=128 * 17)), 1.0)
+        assert late.keep(asdict(Progress(results=[_a_table().to_dict()])), 1.0) is False
         late.give_up_or_retry(Why(Reason.ERROR), "", final=True)
         run.refresh_from_db()
-        assert (run.done, run.state) == (1, PropertyRun.State.WAITING)
+        assert (run.done, run.state) == (1, SuiteRun.State.WAITING)
 
     def test_a_run_that_never_gets_on_fails_with_a_sentence(self, run, monkeypatch):
         def broken(*_):
             raise JobFailed("crash", "Traceback: secret/path.py")
 
-        monkeypatch.setattr(properties.sandbox, "run", broken)
+        monkeypatch.setattr(suites.sandbox, "run", broken)
         for _ in range(9):
-            PropertyRun.objects.update(lease_until=None)
+            SuiteRun.objects.update(lease_until=None)
             worker.drain()
         run.refresh_from_db()
-        assert run.state == PropertyRun.State.FAILED and run.attempts == 3
-        assert run.failure.startswith("Measuring this metric failed.") and "Traceback" not in run.failure
+        assert run.state == SuiteRun.State.FAILED and run.attempts == 3
+        assert failed(run).startswith("Testing this metric failed.") and "Traceback" not in failed(run)
         assert "Traceback" in run.failure_detail
         assert not sweep()["unmeasured"], "a failure is not tried again and again"
-        assert run.restart() and PropertyRun.objects.get().state == PropertyRun.State.WAITING
+        assert run.restart() and SuiteRun.objects.get().state == SuiteRun.State.WAITING
 
     def test_killed_twelve_times_at_the_same_slice_it_gives_up(self, run, settings):
         for n in range(1, settings.MAX_LOSSES + 1):
-            assert PropertyRun.objects.waiting().claim("killed")
-            assert end_leases(PropertyRun.objects.all()) == 1
+            assert SuiteRun.objects.waiting().claim("killed")
+            assert end_leases(SuiteRun.objects.all()) == 1
             run.refresh_from_db()
             assert (run.losses, run.attempts) == (n, 0)
-        assert run.state == PropertyRun.State.FAILED
-        assert run.failure.startswith("Measuring this metric was begun 12 times, and each time its worker was lost")
+        assert run.state == SuiteRun.State.FAILED
+        assert failed(run).startswith("Testing this metric was begun 12 times, and each time its worker was lost")
 
 
 DATASET = Dataset("three", "houses", 3, True)
 
 
-def run_phase(run: PropertyRun):
+def run_phase(run: SuiteRun):
     return PhaseMetric.objects.get(slug="tight").phase
 
 
@@ -183,14 +185,15 @@ def _in_this_process(job: dict, items: dict) -> dict:
     """Do what the child does, on a few models, one value a slice."""
     from evaluation.properties import slices
 
-    metric = (job["key"], job["params"], None)
-    found = slices.advance(metric, items, slices.Progress(job["outcomes"], job["pending"]), 0.0)
-    complete = slices.is_complete("wireframe", found.outcomes, len(items))
-    table = slices.table(metric, DATASET, found.outcomes, 1.0).to_dict() if complete else None
-    return {"outcomes": found.outcomes, "pending": found.pending, "models": len(items), "table": table}
+    (column,) = job["requests"]
+    metric = (column["key"], column["params"], None)
+    found = slices.advance(metric, items, Progress(**job["progress"]), 0.0)
+    if slices.is_complete("wireframe", found.rows, len(items)):
+        found = replace(found, results=[slices.table(metric, DATASET, found.rows, 1.0).to_dict()])
+    return asdict(found)
 
 
-def _asks_to_go_on(folder, job, heartbeat):
+def _asks_to_go_on(folder, job, heartbeat, seconds):
     heartbeat()
     raise AssertionError("an entry waits, and it goes on")
 
@@ -206,14 +209,14 @@ def test_operators_see_how_far_it_is_and_can_have_a_failed_run_measured_again(ru
 
     from leaderboard.management.commands.doctor import Command
 
-    assert Command()._measuring() == "tables of sanity tests being made: 1, corner_f1 at 0 %"
-    PropertyRun.objects.update(state=PropertyRun.State.FAILED, failure="It failed.", failure_detail="Traceback: line 7")
+    assert Command()._suites() == "sanity tests under way: 1, corner_f1 at 0 %"
+    SuiteRun.objects.update(state=SuiteRun.State.FAILED, failure="It failed.", failure_detail="Traceback: line 7")
     with pytest.raises(CommandError, match="corner_f1: It failed"):
-        Command()._measuring()
+        Command()._suites()
     client.force_login(people.staff)
     assert 'plumbline_property_runs{state="failed"} 1.0' in client.get("/-/metrics").content.decode()
-    assert "Traceback: line 7" in client.get(reverse("admin:evaluation_propertyrun_change", args=[run.pk])).content.decode()
-    address = reverse("admin:evaluation_propertyrun_changelist")
-    client.post(address, {"action": "measure_again", "_selected_action": [run.pk]})
-    assert PropertyRun.objects.get().state == PropertyRun.State.WAITING
-    assert Command()._measuring().startswith("tables of sanity tests being made: 1")
+    assert "Traceback: line 7" in client.get(reverse("admin:evaluation_suiterun_change", args=[run.pk])).content.decode()
+    address = reverse("admin:evaluation_suiterun_changelist")
+    client.post(address, {"action": "test_again", "_selected_action": [run.pk]})
+    assert SuiteRun.objects.get().state == SuiteRun.State.WAITING
+    assert Command()._suites().startswith("sanity tests under way: 1")

@@ -1,10 +1,11 @@
-"""Scores of an acceptance test as `evaluation.networks.gate.design` plans it, and the verdict: may the column rank on this scene? PURE."""
+"""Scores of an acceptance test as `design` beside it plans it, and the verdict: may the column rank on this scene? PURE."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from numpy.typing import NDArray
 from evaluation.kinds import KINDS
 from evaluation.metrics import prepared, runner
 from evaluation.metrics.spec import MetricSpec
-from evaluation.networks.gate.damages import damaged
-from evaluation.networks.gate.design import (
+from evaluation.properties import measure, suite
+from evaluation.properties.gate.damages import damaged
+from evaluation.properties.gate.design import (
     BY_NAME,
     CELL,
     CLEAN,
@@ -29,6 +31,7 @@ from evaluation.networks.gate.design import (
     LADDERS,
     MAP_MEAN,
     MAP_MIN,
+    MAX_VIEWS,
     MILD,
     MILD_FIRST,
     MIN_CLEAN_VIEWS,
@@ -48,9 +51,10 @@ from evaluation.networks.gate.design import (
     Subject,
     kind_of,
     monotone_names,
+    scores_per_subject,
     spread,
+    unfit,
 )
-from evaluation.properties import measure
 from evaluation.properties.trials import Question
 from submissions.formats.render.views import Render, View, render
 from submissions.kinds import FAMILIES, RENDER
@@ -91,6 +95,42 @@ def prepare(
     if kind == FULL:
         return prepared.prepare(references, [runner.MetricRequest("tried", spec.key, params)], unit_scale, ids)
     return {}
+
+
+def measure_slice(
+    spec: MetricSpec,
+    params: Mapping[str, Any],
+    references: Mapping[str, Any],
+    scene: str,
+    scenes_left: int,
+    unit_scale: float,
+    progress: suite.Progress,
+    seconds: float,
+    advance: Progress,
+    known: prepared.Prepared,
+) -> suite.Progress:
+    """Score as many subjects of a scene as `seconds` allow, at least one, and judge it after its last one; `scenes_left` are to follow.
+    `advance` is called with the number of scores so far, `known` is what `prepare` gave."""
+    end = time.monotonic() + seconds
+    place, first = progress.at or (0, 0)
+    subjects, rows, results = subjects_of(spec, params, references, scene), [Row(**row) for row in progress.rows], list(progress.results)
+    done, before = first, len(rows)
+
+    def note(n: int) -> None:
+        advance(before + n)
+
+    for subject in subjects[first:]:
+        if done > first and time.monotonic() > end:
+            break
+        before = len(rows)
+        rows += scored(spec, params, references, subject, unit_scale, note, known)
+        done += 1
+    is_over = done >= len(subjects)
+    if is_over:
+        own = [row for row in rows if row.scene == scene]
+        results.append((verdict(spec, params, scene, own) if own else unfit(spec, params, scene)).to_dict())
+    left = (len(subjects) - done + scenes_left * MAX_VIEWS) * scores_per_subject(spec, params)
+    return suite.Progress(list(map(asdict, rows)), [place + 1, 0] if is_over else [place, done], results, len(rows), len(rows) + left)
 
 
 def scored(
@@ -326,7 +366,7 @@ def _clean_first(tables: Sequence[Mapping[str, float]]) -> Condition:
 
 
 def _group_last(key: str, group: str, least: float, tables: Sequence[Mapping[str, float]]) -> Condition:
-    """B and B2: the pictures of a group below every mild damage; empty ones never above clean."""
+    """Criteria B and B2: a group's pictures score below every mild damage, and empty pictures never above clean ones."""
     below, above_clean = [], False
     for values in tables:
         mild = [value for name, value in values.items() if name != CLEAN and BY_NAME[name].group == MILD]

@@ -1,7 +1,7 @@
 """Acceptance test of a metric with a network, or with clean views, before its column may rank: on what, by which damages, and what is
 required.
 
-Nothing heavy is imported here; `evaluation.networks.gate.acceptance_test` does it. The inputs of a metric decide its test:
+Nothing heavy is imported here; `evaluation.properties.gate.acceptance_test` does it. The inputs of a metric decide its test:
 
 * without an aligned reference: clean views against the scene's other clean views;
 * with a full reference: damaged references;
@@ -20,11 +20,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from evaluation.metrics.spec import MetricSpec
-from evaluation.properties.suite import tests_of
+from evaluation.properties.suite import Property, Suite, tests_of
 from submissions.kinds import FAMILIES
 
-# 1: the part of an acceptance test that prepared a full reference got zeros; 2: severe damage was held against its own kind alone.
-VERSION = "gate/3"
 MAX_VIEWS = 6
 MIN_CLEAN_VIEWS = 4
 MAX_SET = 24  # pictures of a set that is damaged alike
@@ -174,6 +172,43 @@ def kind_of(spec: MetricSpec, params: Mapping[str, Any]) -> str:
     return SET if spec.level == "set" else FULL
 
 
+_PICTURES = (
+    Property("A", "A clean picture first", "", "the clean view above each damaged one", CLEAN_FIRST),
+    Property("B", "Nothing wins by emptiness", "", "empty pictures below every mild damage", EMPTY_LAST),
+    Property("B2", "Something else is worse", "", "other pictures below every mild damage", FOREIGN_LAST),
+    Property("C", "Stronger is worse", "", "each stronger damage below the one before it", STEPS),
+    Property(
+        "E",
+        "Severe damage is worse than mild damage of another kind",
+        "",
+        "half black, 30 % black and holes of 15 % below each of seven",
+        0.0,
+    ),
+    Property(
+        "D",
+        "The map points at it",
+        "",
+        "area under the curve of the map, damaged places against the others, mean over the damages",
+        MAP_MEAN,
+        MAP_MIN,
+    ),
+)
+_MODELS = (
+    Property("C", "Stronger is worse", "", "strong damage below weak damage of the same kind", MILD_FIRST),
+    Property("B", "Nothing wins by emptiness", "", "another reference, and an empty entry, below every weak damage", UNRELATED_LAST),
+)
+
+
+def conditions_of(spec: MetricSpec, params: Mapping[str, Any]) -> tuple[Property, ...]:
+    """The conditions that the metric's acceptance test asks; those of `Condition.key`."""
+    kind = kind_of(spec, params)
+    return _MODELS if kind == MODEL else _PICTURES if kind == CROSS else _PICTURES[1:] if kind else ()
+
+
+# 1: the part of an acceptance test that prepared a full reference got zeros; 2: severe damage was compared with its own kind alone.
+ACCEPTANCE = Suite("acceptance tests", "gate/3", conditions_of)
+
+
 def items_of(spec: MetricSpec, params: Mapping[str, Any], scene: str, item_ids: Sequence[str]) -> list[str]:
     """The items of a reference that the acceptance test of one of `scenes_of` uses: its own, and those beside it."""
     kind = kind_of(spec, params)
@@ -189,7 +224,8 @@ def items_of(spec: MetricSpec, params: Mapping[str, Any], scene: str, item_ids: 
 
 
 def scenes_of(spec: MetricSpec, params: Mapping[str, Any], item_ids: Sequence[str]) -> list[str]:
-    """The scenes that get a verdict of their own: each scene; of sets, meshes and wireframes all references together, as ""."""
+    """The scenes that are tested separately: each scene of renders. For metrics of sets, meshes and wireframes all references are tested
+    together, as ""."""
     scene_of = FAMILIES[spec.family].group_of
     return sorted(set(map(scene_of, item_ids))) if kind_of(spec, params) in (CROSS, FULL) else [""]
 

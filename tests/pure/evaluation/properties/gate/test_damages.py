@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evaluation.networks.gate.damages import blobs, damaged
-from evaluation.networks.gate.design import BY_NAME, LADDERS, PICTURE_DAMAGES
+from evaluation.properties.gate.damages import blobs, damaged
+from evaluation.properties.gate.design import BY_NAME, LADDERS, PICTURE_DAMAGES
 from evaluation.synthetic.rooms import room, walk
 
 

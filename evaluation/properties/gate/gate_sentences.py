@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluation.metrics.spec import MetricSpec
-from evaluation.networks.gate.design import BY_NAME, CROSS, FULL, MODEL, SET, Condition, SceneVerdict, kind_of
+from evaluation.properties.gate.design import BY_NAME, CROSS, FULL, MODEL, SET, Condition, SceneVerdict, kind_of
 
 ON = {CROSS: "clean views", FULL: "references", SET: "references", MODEL: "references"}
 MODEL_DAMAGES = {"unrelated": "another reference in its place", "empty": "an empty entry"}
@@ -65,7 +65,7 @@ def not_ordered(across: Sequence[Condition]) -> str:
         for name, (wrong, of) in sorted(found.items(), key=lambda one: -one[1][0])
         for severe, _, mild in [name.partition(":")]
     ]
-    return f"It does not always put {', '.join(pairs)}." if pairs else ""
+    return f"It does not always score {', '.join(pairs)}." if pairs else ""
 
 
 def failure(condition: Condition, kind: str) -> str:
@@ -84,7 +84,7 @@ def failure(condition: Condition, kind: str) -> str:
         return f"it did not put {damage} below the step before it in {wrong} of {of} trials."
     weakest = f", least {wrong / 100:.2f} for {damage}" if name else ""
     mean = f"{condition.right / 100:.2f} on average{weakest}"
-    return f"its map does not point at the damage: the area under the curve is {mean}, and 0.75 and 0.60 are asked."
+    return f"its map does not point at the damage: the area under the curve is {mean}, and 0.75 and 0.60 are required."
 
 
 def _place(spec: MetricSpec, params: Mapping[str, Any], verdict: SceneVerdict) -> str:

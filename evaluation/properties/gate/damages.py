@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from evaluation.metrics import seeds
-from evaluation.networks.gate.design import PICTURE_DAMAGES, Damage
+from evaluation.properties.gate.design import PICTURE_DAMAGES, Damage
 from evaluation.synthetic import pictures
 
 Picture = NDArray[np.uint8]
