@@ -200,12 +200,11 @@ def _score(
         more = verdict.n_problems - len(verdict.problems)
         problems = [str(problem) for problem in verdict.problems]
         return Outcome({}, (*problems, *([f"... and {more} more problems."] if more else [])), verdict.warnings)
-    ids, groups = manifest.item_ids, [item.group for item in manifest.items]
-    if named_groups is not None:
-        without = [name for name in ids if name not in named_groups]
-        if without:
-            raise CannotScore(f"The groups name no group of {without[0]}; {len(without)} of {len(ids)} items have none.")
-        groups = [named_groups[name] for name in ids]
+    ids = manifest.item_ids
+    group_of = {item.id: item.group for item in manifest.items} if named_groups is None else named_groups
+    if without := [name for name in ids if name not in group_of]:
+        raise CannotScore(f"The groups name no group of {without[0]}; {len(without)} of {len(ids)} items have none.")
+    groups = [group_of[name] for name in ids]
     work = _Work(verdict.items, references, requests, manifest.unit_scale, dict(zip(ids, groups, strict=True)))
     bar = progress("scoring", len(ids)) if progress else None
     try:
