@@ -189,12 +189,7 @@ def _score(
     manifest = manifest or _plain_manifest(references, family, unit_scale)
     if absent := [item_id for item_id in manifest.item_ids if item_id not in references]:
         raise CannotScore(f"The reference lacks {absent[0]}, which the manifest lists; {len(absent)} of its items are not there.")
-    # Those that have no value under these references are left out; an error where they were asked for by name.
-    prompted = any(getattr(item, "prompt", "") for item in references.values())
-    missing = {request.slug: sentence for request in requests if (sentence := registry.get(request.key).missing_prompts(prompted))}
-    if missing and (metrics or len(missing) == len(requests)):
-        raise CannotScore(next(iter(missing.values())))
-    requests = [request for request in requests if request.slug not in missing]
+    requests = _with_prompts(requests, references, bool(metrics))
     verdict = _verdict(prediction, manifest)
     if not verdict.accepted:
         more = verdict.n_problems - len(verdict.problems)
@@ -243,6 +238,16 @@ def _references(path: Path, family: Family, reading: Mapping[str, Any], remarks:
         tables = " or are S23DR tables" if family.tables else ""
         raise CannotScore(f"The reference {path} holds no {family.singular}; files end in {', '.join(family.suffixes)}{tables}.")
     return found
+
+
+def _with_prompts(requests: Sequence[MetricRequest], references: Mapping[str, Any], by_name: bool) -> list[MetricRequest]:
+    """The requests whose metrics have the prompts that they need. Raises CannotScore where none has them, or where one lacks
+    them that was asked for `by_name`."""
+    prompted = any(getattr(item, "prompt", "") for item in references.values())
+    missing = {request.slug: sentence for request in requests if (sentence := registry.get(request.key).missing_prompts(prompted))}
+    if missing and (by_name or len(missing) == len(requests)):
+        raise CannotScore(next(iter(missing.values())))
+    return [request for request in requests if request.slug not in missing]
 
 
 def _failures(slices: Sequence[Mapping[str, SampleScores]]) -> list[str]:
