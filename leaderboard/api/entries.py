@@ -83,6 +83,7 @@ class SubmissionFull(SubmissionBrief):
     attempts: int | None  # that failed by its own doing, and the one under way
     losses: int | None  # workers that were lost while they had it; no fault of the entry
     scores: dict[str, ScoreOut] | None = Field(description="By the metric's slug; null if you may not see them, or there are none yet.")
+    rank: int | None = Field(description="In the current ranking that you may see; null before the entry is ranked, and without a rank.")
     waiting: list[str] = Field(
         description="Slugs of metrics that have a newer version, so that it has no score of them before the phase is re-evaluated."
     )
@@ -159,10 +160,11 @@ def serialize_many(request: HttpRequest, submissions: Sequence[Submission], now:
     )
     evaluations = {evaluation.submission_id: evaluation for evaluation in current}
     lacking = {pk: evaluation.waiting() for pk, evaluation in evaluations.items()}
+    boards = current_boards(viewers, {submission.phase_id: submission.phase for submission in scored}.values())
     state_of = states(
         submissions,
         now,
-        boards=current_boards(viewers, {submission.phase_id: submission.phase for submission in scored}.values()),
+        boards=boards,
         waits={pk: standing.waits_for for pk, standing in standings.items()},
         lacking={pk: [metric["title"] for metric in metrics] for pk, metrics in lacking.items()},
     )
@@ -186,6 +188,8 @@ def serialize_many(request: HttpRequest, submissions: Sequence[Submission], now:
         viewer = viewers[submission.phase.challenge_id]
         it = brief(request, submission, viewer, again.get(submission.pk), state_of[submission.pk])
         waits = standing.waits_for if standing else ()
+        board = boards.get(submission.phase_id) if evaluation is not None else None
+        at = board.index_of(submission.pk) if board is not None else None
         rows.append(
             SubmissionFull(
                 **dict(it),
@@ -195,6 +199,7 @@ def serialize_many(request: HttpRequest, submissions: Sequence[Submission], now:
                 attempts=standing.attempts if standing else None,
                 losses=standing.losses if standing else None,
                 scores=scores_of,
+                rank=board.overall.rank[at] if board is not None and at is not None else None,
                 waiting=[metric["slug"] for metric in lacking.get(submission.pk, ())],
             )
         )

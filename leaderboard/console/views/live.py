@@ -138,7 +138,7 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
         "votes": given.count(),
         "without_account": sum(row.joined_at is not None and row.user_id is None for row in rows),
         "closed": live_study.closed_sentence(),
-        "outlook": _outlook(request, live_study, asked) if is_pairs and live_study.state == Study.State.DRAFT else None,
+        "forecast": _forecast(request, live_study, asked) if is_pairs and live_study.state == Study.State.DRAFT else None,
         "fast": FAST,
         "min_checks": ANSWERS_FOR_RATER,
         "standing": _standing(live_study),
@@ -267,12 +267,12 @@ def _checked(study: Study) -> tuple[dict[str, Share], dict[str, Share]]:
 
 
 @dataclass(frozen=True)
-class OutlookOnPage:
+class ForecastOnPage:
     """Forecast of a study with so many raters, and the cost of each line; `pay` is per hour, in any currency."""
 
     looks: list[study_forecast.PlannedLook]
     aims: bool
-    lines: list[tuple[study_forecast.Outlook, float | None]]
+    lines: list[tuple[study_forecast.Forecast, float | None]]
     habits: study_forecast.Habits
     form: PayForm
     pay: float | None
@@ -280,7 +280,7 @@ class OutlookOnPage:
     advice: str
 
 
-def _outlook(request: HttpRequest, study: Study, asked: Subject) -> OutlookOnPage:
+def _forecast(request: HttpRequest, study: Study, asked: Subject) -> ForecastOnPage:
     habits = campaign.habits(study)
     sheet = campaign.sheet(study, int((asked.live_units & ~asked.gold).sum()))
     form = PayForm(request.GET)
@@ -290,7 +290,7 @@ def _outlook(request: HttpRequest, study: Study, asked: Subject) -> OutlookOnPag
     if study.planned_looks and study.planned_answers and study.plan != Study.Plan.INFORMATIVE:
         aims, counts = study.plan == Study.Plan.FIRST, int(asked.counting.sum()) / sheet.pairs if sheet.pairs else 1.0
         looks = study_forecast.planned_looks(sheet, habits, len(asked.undamaged), study.planned_looks, study.planned_answers, aims, counts)
-    return OutlookOnPage(
+    return ForecastOnPage(
         looks=looks,
         aims=study.plan == Study.Plan.FIRST,
         lines=[(line, None if pay is None else line.hours * pay) for line in lines],
@@ -333,7 +333,7 @@ def _standing(study: Study) -> StandingOnPage | None:
     metric = next((line.title for line in summary.metrics if forecast is not None and line.key == forecast.metric), "")
     sentences = [one.text for one in words.sentences(summary, ())] + [words.fragile(summary, sampled)]
     return StandingOnPage(
-        looks=words.looks(InterimAnalysis.so_far(study, summary.answers)),
+        looks=words.interim_analyses(InterimAnalysis.so_far(study, summary.answers)),
         taken=list(study.looks.all()),
         made_at=done.finished_at,
         sentences=[one for one in sentences if one],
