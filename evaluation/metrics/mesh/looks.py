@@ -101,6 +101,7 @@ SPECS = (
         "reference's frame. Faces are rendered from both sides, so flipped faces make no difference.",
         origin=Origin((papers.EFFICIENTNET,), "our own definition on the paper’s network"),
         function=mesh_looks,
+        examples=("INSIDE_OUT",),
         weights="lite0",
         tolerance=OF_NETWORKS,
         effort=Effort(3.0, 200_000, power=1.0, by=1, least=True),

@@ -104,6 +104,7 @@ SPECS = (
         ),
         origin=Origin((papers.LOCASE,), "the architecture and the weights are our own"),
         function=locase,
+        examples=("SIZE_AND_PLACE_UNSEEN_BY_LOCASE",),
         warning="Shown, not ranked: on ten meshes that training never saw the shipped weights broke three of four sentences. Noise that "
         "nobody sees stayed within 2 % of the clean score on eight of ten (worst 11.9 %), more damage scored no higher in 44 of 60 series, "
         "and an unrelated mesh came last on two of ten; only more noise never scored higher. Order nothing by it. It does not see scale "
