@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from leaderboard.evidence import catalogue, shown
+from leaderboard.evidence import catalogue, record_file, shown
 from leaderboard.evidence.shown import Set, leading
 from leaderboard.stats.evidence.record import STATISTICS
 
@@ -21,6 +21,16 @@ def test_a_record_ships_for_every_set_that_can_be_fetched_made_by_the_current_st
 
 def test_sets_with_more_raters_come_first_and_those_without_metrics_last():
     assert list(RECORDS) == ["nerf-qa", "gsc", "basics", "geo-metric", "icip2020", "mate-3d"]
+
+
+@pytest.mark.parametrize(("raters", "place"), [(100, 0), (20, 1), (2, 2)])
+def test_an_operators_own_set_is_listed_by_its_raters_among_those_that_ship(tmp_path, raters, place):
+    known = RECORDS["gsc"]
+    mine = replace(known, name="mine", criteria={"quality": replace(known.criteria["quality"], raters=raters)})
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "evidence.yaml").write_text("")
+    (tmp_path / "mine" / "record.toml").write_text(record_file.to_toml(mine))
+    assert list(shown.records(tmp_path)).index("mine") == place
 
 
 @pytest.mark.parametrize("one", SETS, ids=lambda one: f"{one.record.name}-{one.name}")

@@ -93,6 +93,12 @@ class TestPage:
         page = words(text(client.get("/metrics/locase/")))
         assert "Weights: stage1 here" in page
 
+    def test_what_a_card_measured_on_simulated_objects_is_said_as_such(self, client):
+        page = client.get(reverse("metric", args=["locase"])).content.decode()
+        assert (
+            "Spearman’s ρ with pseudo-scores 0.84 [0.81, 0.86], mean over 16 simulated objects" in page and "not by these weights" in page
+        )
+
     def test_it_shows_both_tables_the_published_one_and_what_differs(self, client, ships):
         roofs = table("corner_f1", {}, 5, type(HOUSES)("roofs_43", "43 real roofs", 43, False))
         ships(table("corner_f1", {}, 12), roofs)
