@@ -242,7 +242,7 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
     context["withdrawn"] = chosen_study.withdrawn()
     context["by_hand"] = chosen_study.raters.filter(kind=Rater.Kind.PERSON, is_counted=False, left_at=None).count()
     context["rules"] = [screening.words(key, thresholds) for key, thresholds in chosen_study.screening.items()]
-    context["looks"] = words.looks(
+    context["looks"] = words.interim_analyses(
         InterimAnalysis.so_far(chosen_study, summary.answers if summary and asked == chosen_study.main_criterion else None, hidden)
     )
     rows_of_entries = chosen_study.entries.exclude(artifact="").order_by("label")

@@ -10,7 +10,7 @@ from leaderboard.models import InterimAnalysis, Question, Study, StudyVote
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.live import campaign
 from leaderboard.studies.live.design_matrix import Subject
-from leaderboard.wording.study import looks
+from leaderboard.wording.study import interim_analyses
 from submissions.errors import Refused
 from submissions.models import AuditEntry
 from tests.support.factories import PhaseFactory, gables, give_reference
@@ -21,7 +21,7 @@ WORTH = (1.2, 0.0, -0.6, -1.2)  # of the entries; the first is far ahead
 
 
 def said_of(study: Study, answers: int | None, hidden: set[str] = frozenset()) -> str:
-    return looks(InterimAnalysis.so_far(study, answers, hidden))
+    return interim_analyses(InterimAnalysis.so_far(study, answers, hidden))
 
 
 @pytest.fixture
