@@ -97,3 +97,48 @@ class ItemPartial:
     item_id: str
     group: str
     result: MetricResult
+
+
+@dataclass(frozen=True)
+class SampleScores:
+    """One metric's values over some items, in their order.
+
+    `values` are for ranking: never worse than what a missing item gets. Where that changed a
+    value, the item's flags say "capped" and its parts hold the metric's own value as "uncapped".
+    `partials` are what a metric of groups or of the set needs to be finished; nothing else has any,
+    and once it is finished they are gone.
+    """
+
+    slug: str
+    item_ids: tuple[str, ...]
+    values: tuple[float | None, ...]
+    statuses: tuple[str, ...]
+    parts: tuple[Mapping[str, float], ...]
+    flags: tuple[tuple[str, ...], ...]
+    partials: tuple[Mapping[str, Any] | None, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; floats survive exactly."""
+        partials = {"partials": [None if partial is None else dict(partial) for partial in self.partials]} if self.partials else {}
+        return {
+            "slug": self.slug,
+            "item_ids": list(self.item_ids),
+            "values": list(self.values),
+            "statuses": list(self.statuses),
+            "parts": [dict(parts) for parts in self.parts],
+            "flags": [list(flags) for flags in self.flags],
+            **partials,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> SampleScores:
+        """The inverse of to_dict."""
+        return cls(
+            slug=data["slug"],
+            item_ids=tuple(data["item_ids"]),
+            values=tuple(data["values"]),
+            statuses=tuple(data["statuses"]),
+            parts=tuple(dict(parts) for parts in data["parts"]),
+            flags=tuple(tuple(flags) for flags in data["flags"]),
+            partials=tuple(data.get("partials", ())),
+        )

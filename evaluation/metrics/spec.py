@@ -228,6 +228,7 @@ class MetricSpec:
     effort: Effort | None = None
     of_points: bool = False  # it looks at samples alone, so that a reference may be points without faces, outside of leaderboards
     symmetry: Symmetry = Symmetry.NONE
+    examples: tuple[str, ...] = ()  # names of drawn examples of where it goes wrong, in its kind's module of weaknesses
     learnt: bool = False  # learnt from the references, so that it ranks only after an acceptance test, though it has no network
     warning: str = ""  # what nobody may overlook who uses it, in a sentence or two, for its pages
     formula: str = ""  # the equation in a line or two of plain Unicode, for the metric's page

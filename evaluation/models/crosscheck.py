@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import structlog
 from django.utils import timezone
@@ -22,9 +22,6 @@ from evaluation.models.program import MetricProgram
 from evaluation.models.remote_worker import PartRecord, WorkerToken, note_agreement
 from evaluation.programs import results
 
-if TYPE_CHECKING:
-    from evaluation.models.evaluation import Part
-
 log = structlog.get_logger(__name__)
 
 TRUSTED_FROM = 50  # parts in which a second worker found the same
@@ -32,7 +29,23 @@ Verdict = PartRecord.Verdict
 _random = secrets.SystemRandom()
 
 
-def settle(part: Part, result: Mapping[str, Any], made: Mapping[str, Any]) -> bool:
+class CheckedPart(Protocol):
+    """A part, as far as checking its results goes; see `evaluation.models.evaluation.Part`."""
+
+    pk: Any
+    evaluation: Any
+    token: Any
+    records: Any
+    lease_token: Any
+    worker: Any
+    device: Any
+    start: Any
+    stop: Any
+
+    def leave_to_service(self, own_only: bool) -> None: ...
+
+
+def settle(part: CheckedPart, result: Mapping[str, Any], made: Mapping[str, Any]) -> bool:
     """Keep a worker's result of a part as a record, and decide: True if this `result` is valid, False if another worker is to do the part.
 
     Call it under the phase's lock, by who holds the part; `made` are the record's own columns. Where others did the part before, their
@@ -79,11 +92,11 @@ def settle(part: Part, result: Mapping[str, Any], made: Mapping[str, Any]) -> bo
         log.error("two workers differ", part=part.pk, worker=one.worker, token=str(one.token))
         if one.token:
             hold(one.token)
-    type(part)._default_manager.filter(pk=part.pk).update(own_only=True)
+    part.leave_to_service(True)
     return False
 
 
-def decide(part: Part, right: PartRecord | None) -> dict[str, Any] | None:
+def decide(part: CheckedPart, right: PartRecord | None) -> dict[str, Any] | None:
     """An organizer decides a dispute where no worker of the service does: the record that is right, or None where neither is. Returns the
     valid result."""
     result = None
@@ -93,11 +106,11 @@ def decide(part: Part, right: PartRecord | None) -> dict[str, Any] | None:
             _agree(one)
         else:
             _wrong(one)
-    type(part)._default_manager.filter(pk=part.pk).update(own_only=False)
+    part.leave_to_service(False)
     return result
 
 
-def _open(part: Part) -> Iterable[PartRecord]:
+def _open(part: CheckedPart) -> Iterable[PartRecord]:
     return part.records.filter(verdict__in=[Verdict.PENDING, Verdict.DISPUTED]).select_related("token").order_by("id")
 
 
@@ -163,7 +176,7 @@ def _since_agreement(token: WorkerToken, *verdicts: str) -> Iterable[PartRecord]
     return found.select_related("part__evaluation__batch", "part__evaluation__submission__phase").order_by("id")
 
 
-def is_same(first: Mapping[str, Any] | None, second: Mapping[str, Any], part: Part) -> bool:
+def is_same(first: Mapping[str, Any] | None, second: Mapping[str, Any], part: CheckedPart) -> bool:
     """Return whether two results of a part agree: the same columns, items and statuses, and numbers within each metric's tolerance."""
     if first is None or first.keys() != second.keys():
         return False

@@ -13,6 +13,7 @@ from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
 from evaluation.metrics import runner
+from evaluation.metrics.result import SampleScores
 from evaluation.metrics.shared import TOGETHER
 from evaluation.models import crosscheck, part_plan
 from evaluation.models.batch import EvaluationBatch
@@ -175,11 +176,9 @@ class Evaluation(Failable):
             results = list(locked.parts.order_by("start").values_list("result", flat=True))
             # This step computes too, so a column that a part or this code leaves out waits for a re-evaluation, without a score.
             waiting = {column.slug for column in lost} | {slug for result in results for slug, data in result.items() if data is None}
-            scored = [
-                {slug: runner.SampleScores.from_dict(data) for slug, data in result.items() if slug not in waiting} for result in results
-            ]
+            scored = [{slug: SampleScores.from_dict(data) for slug, data in result.items() if slug not in waiting} for result in results]
             finished = runner.finish(locked.batch.requests(without=waiting), scored, reference.item_ids, reference.groups)
-            Score.write(locked, finished, _cost(locked))
+            Score.write(locked.pk, locked.batch.metrics, finished, _cost(locked))
             locked.state, locked.finished_at = self.State.DONE, timezone.now()
             fits: dict[str, str] = {}  # parts of other metrics are of the same items
             for labels in locked.parts.values_list("fits", flat=True):
@@ -387,7 +386,7 @@ class Part(Deferrable):
         if not rows.update(lease_token=None, lease_until=None, attempts=F("attempts") - 1, **self.GIVEN_BACK):
             return False
         log.warning("a remote worker lost its part", part=self.pk, worker=self.worker, scored=self.scored, seconds=self.seconds_held(now))
-        WorkerToken.note_left(self.token_id, self, in_vain=True)
+        WorkerToken.note_left(self.token_id, self.pk, in_vain=True)
         worker_notify.after_commit("work" if self.device == "cpu" else "gpu")
         return True
 
@@ -436,6 +435,10 @@ class Part(Deferrable):
             if result is not None and right is not None:
                 rows = type(self).objects.filter(pk=self.pk, state=self.State.WAITING)
                 self._keep(rows, result, right.seconds)
+
+    def leave_to_service(self, own_only: bool) -> None:
+        """Let only the service's own workers do the part, or others too."""
+        type(self).objects.filter(pk=self.pk).update(own_only=own_only)
 
     def hold(self) -> None:
         """Its worker is in doubt: no score uses it until that is settled."""

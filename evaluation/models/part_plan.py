@@ -5,16 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from django.conf import settings
 
 from evaluation.metrics import registry
 from evaluation.models.score import Score
-
-if TYPE_CHECKING:
-    from evaluation.models.batch import EvaluationBatch
-
 
 SLOWER = 5  # how much longer than declared a part may take: of slower machines, or because others use this one
 PART_OVERHEAD = 0.5  # seconds that a part takes beside its metrics
@@ -23,7 +19,18 @@ BEGIN_SECONDS = 600.0  # in which a remote worker must have fetched what a part 
 LONGEST = 12  # times CHILD_SECONDS: no part may take longer, whatever its metrics declare
 
 
-def plan_parts(batch: EvaluationBatch) -> Iterator[tuple[str, list[str], int, int]]:
+class Batch(Protocol):
+    """A batch, as far as its parts go; see `evaluation.models.batch.EvaluationBatch`."""
+
+    metrics: Any
+    phase: Any
+    phase_id: Any
+
+    @property
+    def reference(self) -> Any: ...
+
+
+def plan_parts(batch: Batch) -> Iterator[tuple[str, list[str], int, int]]:
     """(device, slugs, start, stop) of every part of an entry: the metrics of a device over the items [start, stop)."""
     for device, together in by_device(batch.metrics).items():
         # A program of the whole set sees all items together.
@@ -87,7 +94,7 @@ class Piece:
     cost: float
 
 
-def priced(batch: EvaluationBatch) -> list[Piece]:
+def priced(batch: Batch) -> list[Piece]:
     """The `pieces` of an entry with what each will take: by what the phase's newest scores took, else by what its metrics
     declare, else by a guess."""
     slugs = {metric["fingerprint"]: metric["slug"] for metric in batch.metrics}
@@ -103,7 +110,7 @@ def priced(batch: EvaluationBatch) -> list[Piece]:
     return found
 
 
-def seconds_allowed(batch: EvaluationBatch, slugs: Sequence[str], start: int, stop: int) -> int:
+def seconds_allowed(batch: Batch, slugs: Sequence[str], start: int, stop: int) -> int:
     """Processor time that a part may take: CHILD_SECONDS for each PART_SAMPLES items, because a group is never split, however
     large; or more where its metrics declare that they need it.
 
@@ -114,7 +121,7 @@ def seconds_allowed(batch: EvaluationBatch, slugs: Sequence[str], start: int, st
     return round(max(usual, min(SLOWER * sum(_declared(batch, slugs, start, stop)), LONGEST * settings.CHILD_SECONDS)))
 
 
-def item_seconds_allowed(batch: EvaluationBatch, slugs: Sequence[str], start: int, stop: int) -> float:
+def item_seconds_allowed(batch: Batch, slugs: Sequence[str], start: int, stop: int) -> float:
     """Processor time that any one item of a part may take: its share of the part's, or more where the metrics declare more for it. All of
     the part's where a metric program is among the metrics, which may say nothing before it is done with all items."""
     whole = seconds_allowed(batch, slugs, start, stop)
@@ -123,7 +130,7 @@ def item_seconds_allowed(batch: EvaluationBatch, slugs: Sequence[str], start: in
     return min(whole, max(whole / (stop - start), SLOWER * max(_declared(batch, slugs, start, stop))))
 
 
-def _declared(batch: EvaluationBatch, slugs: Sequence[str], start: int, stop: int) -> list[float]:
+def _declared(batch: Batch, slugs: Sequence[str], start: int, stop: int) -> list[float]:
     """Seconds that metrics declare for each item of a part, the entry's as large as the phase takes."""
     reference = batch.reference
     sizes = reference.bounds[start:stop]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -23,9 +23,6 @@ from submissions.choices import TextChoices
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Challenge, Submission, User
 from submissions.models.user import hash_secret
-
-if TYPE_CHECKING:
-    from evaluation.models.evaluation import Part
 
 QUEUES = ("cpu", "gpu")
 USUAL_SHARE = 0.05  # of a token's parts that a second worker does, once it is trusted
@@ -131,9 +128,10 @@ class WorkerToken(models.Model):
         return self.waits_until is not None and self.waits_until > (now or database_clock.read())
 
     @classmethod
-    def note_left(cls, pk: int | None, part: Part, in_vain: bool) -> None:
-        """A worker of the token had the part and brought neither a result nor a failure: the token gets this part again only where nobody
-        else works. `in_vain`: it had the part for at least a lease. Leases that end while the token waits already make its wait no longer.
+    def note_left(cls, pk: int | None, part: int, in_vain: bool) -> None:
+        """A worker of the token had the part of that key and brought neither a result nor a failure: the token gets this part again only
+        where nobody else works. `in_vain`: it had the part for at least a lease. Leases that end while the token waits already make its
+        wait no longer.
         """
         now = database_clock.read()
         with transaction.atomic():

@@ -8,20 +8,16 @@ import math
 import statistics
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from django.db import models
 
 from evaluation.metrics import registry
 from evaluation.metrics.aggregation import ALIKE, Summary, mean_interval, unit_matrix
-from evaluation.metrics.result import FLAGS
+from evaluation.metrics.result import FLAGS, SampleScores
 from evaluation.metrics.result import Status as SampleStatus
-from evaluation.metrics.runner import SampleScores
 from evaluation.programs import results
-
-if TYPE_CHECKING:
-    from evaluation.models.evaluation import Evaluation
 
 FROM_REFERENCE = ("gt_diagonal", "gt_diagonal_squared", "empty_prediction")  # worst values that are measured on the reference alone
 RECENT = 200  # scores that say what a metric costs
@@ -69,11 +65,15 @@ class Score(models.Model):
 
     @classmethod
     def write(
-        cls, evaluation: Evaluation, finished: Mapping[str, tuple[SampleScores, Summary]], cost_ms: Mapping[str, float] | None = None
+        cls,
+        evaluation: int,
+        metrics: Sequence[Mapping[str, Any]],
+        finished: Mapping[str, tuple[SampleScores, Summary]],
+        cost_ms: Mapping[str, float] | None = None,
     ) -> None:
-        """Write one row for each finished metric of the evaluation's batch; call it in the closing transaction."""
+        """Write one row for each finished one of a batch's `metrics`, of the evaluation of that key; call it in the closing transaction."""
         rows = []
-        for metric in evaluation.batch.metrics:
+        for metric in metrics:
             if metric["slug"] not in finished:
                 continue
             samples, summary = finished[metric["slug"]]
@@ -86,7 +86,7 @@ class Score(models.Model):
                         np.lib.format.write_array(member, _floats([sample.get(name) for sample in samples.parts]), allow_pickle=False)
             rows.append(
                 cls(
-                    evaluation=evaluation,
+                    evaluation_id=evaluation,
                     slug=metric["slug"],
                     key=metric["key"],
                     fingerprint=metric["fingerprint"],

@@ -16,10 +16,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from evaluation.metrics.spec import MetricSpec
+from typing import Any, Protocol
 
 _HERE = Path(__file__).parent.parent
 _MESH = _HERE / "metrics" / "mesh"
@@ -324,6 +321,26 @@ FEATURES: Mapping[str, tuple[str, str]] = {"wf_learned": ("dinov2", "dinov2-vitb
 NOT_NETWORKS = ("saucd_w",)  # whose sets of weights are numbers in a formula
 TRAINED_WITH = {"wf_learned": "python -m evaluation train wireframe-preference"}  # where none ship
 
+
+class UsesWeights(Protocol):
+    """A metric, as far as its weights go; see `evaluation.metrics.spec.MetricSpec`."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def contents(self) -> str: ...
+
+    @property
+    def removed(self) -> str: ...
+
+    @property
+    def networks(self) -> tuple[tuple[str, str], ...]: ...
+
+
 _folder: list[Path] = [DEFAULT_CACHE]
 
 
@@ -346,7 +363,7 @@ def get(network: str, name: str) -> Weights:
     """The set of that name; WeightsError if there is none."""
     found = _sets(network).get(name)
     if found is None:
-        raise WeightsError(f"{network} has no weights {name!r}; available: {', '.join(names(network)) or 'none'}.")
+        raise WeightsError(f"There are no weights {name!r} of {network}; available: {', '.join(names(network)) or 'none'}.")
     return found
 
 
@@ -386,7 +403,7 @@ def trained_folder(network: str) -> Path:
     return cache_folder() / network
 
 
-def digest_of(spec: MetricSpec, params: Mapping[str, Any]) -> str | None:
+def digest_of(spec: UsesWeights, params: Mapping[str, Any]) -> str | None:
     """The sha256 of all weights that the metric uses with these (full) parameters: of the one set, or of their digests,
     one a line. None where it uses none, or one is not known. A metric program's weights are among its files, which have a digest."""
     if spec.contents:
@@ -394,7 +411,7 @@ def digest_of(spec: MetricSpec, params: Mapping[str, Any]) -> str | None:
     return _joined([digest(network, params[name]) for network, name in spec.networks])
 
 
-def may_rank(spec: MetricSpec, params: Mapping[str, Any]) -> bool:
+def may_rank(spec: UsesWeights, params: Mapping[str, Any]) -> bool:
     """True if the metric's weights, with these (full) parameters, were not removed, and no model card of theirs says that a column with
     them must not rank."""
     if are_removed(spec, params):
@@ -403,7 +420,7 @@ def may_rank(spec: MetricSpec, params: Mapping[str, Any]) -> bool:
     return all(found is None or found.card is None or found.card.get("may_rank", True) for found in sets)
 
 
-def statement(spec: MetricSpec, params: Mapping[str, Any]) -> str:
+def statement(spec: UsesWeights, params: Mapping[str, Any]) -> str:
     """The warnings in the model cards of the metric's weights about what its values must not be taken for; empty for published weights.
 
     `params` are the metric's full parameters.
@@ -412,7 +429,7 @@ def statement(spec: MetricSpec, params: Mapping[str, Any]) -> str:
     return " ".join(str(found.card["statement"]) for found in sets if found is not None and found.card.get("statement"))
 
 
-def are_removed(spec: MetricSpec, params: Mapping[str, Any]) -> bool:
+def are_removed(spec: UsesWeights, params: Mapping[str, Any]) -> bool:
     """True if the metric was removed, or with these (full) parameters uses weights that there are no longer: of a network all of whose
     sets are published, and of no published name."""
     return bool(spec.removed) or any(
@@ -421,7 +438,7 @@ def are_removed(spec: MetricSpec, params: Mapping[str, Any]) -> bool:
     )
 
 
-def refusal(spec: MetricSpec, params: Mapping[str, Any], command: str = FETCH) -> str:
+def refusal(spec: UsesWeights, params: Mapping[str, Any], command: str = FETCH) -> str:
     """Reason why the metric cannot be computed here for want of weights, and the command that gets them; empty where it can.
 
     `params` are the metric's full parameters.
@@ -439,7 +456,7 @@ def refusal(spec: MetricSpec, params: Mapping[str, Any], command: str = FETCH) -
     return next((found.fault for found in wanted if found.fault), "")
 
 
-def difference(spec: MetricSpec, params: Mapping[str, Any], sha256: str) -> str:
+def difference(spec: UsesWeights, params: Mapping[str, Any], sha256: str) -> str:
     """Reason why the metric's values here would not be comparable with others of the digest `sha256`; empty where they are. `params` are
     the metric's full parameters, and its weights are here."""
     if digest_of(spec, params) == sha256:

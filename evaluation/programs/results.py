@@ -7,15 +7,12 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evaluation.metrics.result import MetricResult, Status
+from evaluation.metrics.result import MetricResult, SampleScores, Status
 from evaluation.programs.document import MetricDocument
 from submissions.formats.errors import excerpt
 from submissions.formats.text import UnkeptText, check_texts
-
-if TYPE_CHECKING:
-    from evaluation.metrics.runner import SampleScores
 
 MAX_PARTS, MAX_NOTE, MAX_ITEMS = 50, 500, 100_000
 MAX_SAID = 2_400  # characters of why an item failed, with the end of a command's error output

@@ -98,7 +98,7 @@ def as_text(slugs: Sequence[str], tables: Sequence[Table]) -> str:
         of_rule = [slug for slug, table in zip(slugs, tables, strict=True) if suite.strict(registry.get(table.key)) == strict]
         if of_rule:
             told.append(f"{words} for {', '.join(of_rule)}")
-    legend += ["", f"In the monotonic tests the distance to the original {'; it '.join(told)}."]
+    legend += ["", f"In the monotonicity tests the distance to the original {'; it '.join(told)}."]
     skipped = max((rate.skipped for rate in tables[0].tests.values()), default=0)
     data = tables[0].dataset
     head = f"Share of {data.n} models for which each test holds ({data.title}); {suite.PASS:.2f} passes, - does not apply."

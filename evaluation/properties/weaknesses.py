@@ -44,8 +44,8 @@ class Weakness:
 @cache
 def of(key: str) -> tuple[Weakness, ...]:
     """The examples for a metric; none for one that nobody has written any for."""
-    module = KINDS[registry.get(key).family].weaknesses
-    if not module:
+    spec = registry.get(key)
+    if not spec.examples:
         return ()
-    examples = importlib.import_module(module).EXAMPLES
-    return tuple(Weakness(key, *example) for example in examples.get(key, ()))
+    drawn = importlib.import_module(KINDS[spec.family].weaknesses)
+    return tuple(Weakness(key, *getattr(drawn, name)) for name in spec.examples)

@@ -111,210 +111,164 @@ WRONG_FIRST = _frame(SCORED.vertices, [*map(tuple, SCORED.edges)], (0.5, 0.5, 0.
 
 Example = tuple[str, str, Any, tuple[tuple[str, Any], ...]]
 
-_EDGES_UNSEEN: Example = (
+EDGES_UNSEEN: Example = (
     "It does not look at edges",
     "All corners are right and no edge is. The metric says {0:.2f} and {1:.2f}.",
     HOUSE,
     (("no edges", BLANK), ("wrong edges", TANGLED)),
 )
-_CLIFF: Example = (
+CLIFF: Example = (
     "Two centimetres decide everything",
     "Both entries are the right house, moved a little; after 0.49 m it scores {0:.2f}, after 0.51 m {1:.2f}, as an empty one does.",
     HOUSE,
     (("moved 0.49 m", NEARLY), ("moved 0.51 m", BEYOND)),
 )
-_LOST_HITS: Example = (
+LOST_HITS: Example = (
     "The matching can lose hits",
     "Two corners could be paired within the threshold, but the pairing of least total distance keeps fewer: the score is {0:.2f}.",
     CLOSE_CORNERS,
     (("three corners", FOUND_CORNERS),),
 )
-_CUT: Example = (
+CUT: Example = (
     "Cutting edges in two costs, though nothing moves",
     "Every line is where it should be, and people see no difference; with each edge cut in two the score is {0:.2f}.",
     SQUARE,
     (("each edge in two", _split(SQUARE)),),
 )
-_FAR_IS_FAR: Example = (
+FAR_IS_FAR: Example = (
     "Beside it is as bad as far away",
     "A house 2.4 m off is a near miss for people, one 40 m off is not; the metric gives {0:.2f} and {1:.2f}.",
     HOUSE,
     (("moved 2.4 m", _moved(HOUSE, 1.3, 1.4, 1.5)), ("moved 40 m", FAR)),
 )
-_CONNECTION_UNSEEN: Example = (
+CONNECTION_UNSEEN: Example = (
     "It does not see what is connected",
     "No two edges of this entry share a corner, so it has no faces and no roof; the lines lie right, and the metric says {0:.2f}.",
     HOUSE,
     (("nothing connected", _apart(HOUSE)),),
 )
-_SPLIT_OR_LOST: Example = (
+SPLIT_OR_LOST: Example = (
     "A needless corner can cost more than a lost edge",
     "Cutting one edge in two leaves the drawing as it was, leaving out an edge does not; the metric charges {0:.2f} and {1:.2f}.",
     SQUARE,
     (("an edge cut in two", SPLIT_ONCE), ("an edge left out", THREE_SIDES)),
 )
-_WORSE_THAN_NOTHING: Example = (
+WORSE_THAN_NOTHING: Example = (
     "Handing in nothing can be better",
     "An entry with all corners, all right edges and many wrong ones costs {0:.2f}, an empty one {1:.2f}.",
     HOUSE,
     (("every pair joined", ALL_EDGES), ("nothing", _frame([], []))),
 )
-_STRAY_MATCHED: Example = (
+STRAY_MATCHED: Example = (
     "A stray corner is dragged across",
     "A corner 20 m off is worse than no corner to a metric that must pair them: {0:.2f} with the stray corner, {1:.2f} without it.",
     SQUARE,
     (("one corner 20 m off", ONE_CORNER_FAR), ("that corner left out", ONE_CORNER_LESS)),
 )
-_POSE_UNSEEN: Example = (
+POSE_UNSEEN: Example = (
     "It does not see where anything is",
     "Moved away by 40 m, or upright where it should be flat: people call both wrong, the metric says {0:.2f} and {1:.2f}.",
     SQUARE,
     (("moved 40 m", _moved(SQUARE, 40, 0, 0)), ("stood upright", FOLDED)),
 )
-_SHEAR_UNSEEN: Example = (
+SHEAR_UNSEEN: Example = (
     "It sees lengths, not angles",
     "The rectangle has become a leaning parallelogram with sides of the same lengths, and the metric says {0:.2f}.",
     SQUARE,
     (("leaning", LEANING),),
 )
-_TILT: Example = (
+TILT: Example = (
     "The same mistake does not cost the same on a turned building",
     "In both entries one of two equal squares lacks an edge; on the straight one the score is {0:.3f}, on the turned one {1:.3f}.",
     TWO_SQUARES,
     (("straight square open", _without(TWO_SQUARES, 3)), ("turned square open", _without(TWO_SQUARES, 7))),
 )
-
-EXAMPLES: dict[str, tuple[Example, ...]] = {
-    "corner_precision": (
-        _EDGES_UNSEEN,
-        (
-            "One right corner is enough",
-            "A single corner in the right place is a poor entry; all that it claims is right, so the score is {0:.2f}.",
-            HOUSE,
-            (("one corner", _frame(HOUSE.vertices[:1], [])),),
-        ),
+ONE_CORNER_ENOUGH: Example = (
+    "One right corner is enough",
+    "A single corner in the right place is a poor entry; all that it claims is right, so the score is {0:.2f}.",
+    HOUSE,
+    (("one corner", _frame(HOUSE.vertices[:1], [])),),
+)
+WRONG_CORNERS_FREE: Example = (
+    "Any number of wrong corners is free",
+    "Twenty loose points above the roof are nonsense to people; all right corners are there, so the score is {0:.2f}.",
+    HOUSE,
+    (("twenty loose points", LOOSE_POINTS),),
+)
+REWARDS_FINDING_LESS: Example = (
+    "It rewards finding less",
+    "Only hits are measured: one right corner among wrong ones gives {0:.2f} m, a whole outline 20 cm off gives {1:.2f} m.",
+    SQUARE,
+    (("one corner right", ONE_CORNER_RIGHT), ("all corners 20 cm off", ALL_CORNERS_OFF)),
+)
+OFFSETS_WITHOUT_EDGES: Example = (
+    "It does not look at edges",
+    "All corners are right and no edge is. The metric says {0:.2f} m, its best.",
+    HOUSE,
+    (("wrong edges", TANGLED),),
+)
+ONE_EDGE_ENOUGH: Example = (
+    "One right edge is enough",
+    "A single edge in the right place is a poor entry; all that it claims is right, so the score is {0:.2f}.",
+    HOUSE,
+    (("one edge", _without(HOUSE, *range(1, 17))),),
+)
+WRONG_EDGES_FREE: Example = (
+    "Any number of wrong edges is free",
+    "Every pair of corners is joined, which people call a tangle; all right edges are among them, so the score is {0:.2f}.",
+    HOUSE,
+    (("every pair joined", ALL_EDGES),),
+)
+FEW_WRONG_LONG_EDGES: Example = (
+    "A few wrong long edges hide in the average",
+    "Two diagonals across the walls are a plain mistake, a shift of 0.5 m hardly is; the metric says {0:.2f} m and {1:.2f} m.",
+    HOUSE,
+    (("two wrong diagonals", _with_edges(HOUSE, [(0, 5), (3, 6)])), ("moved 0.5 m", _moved(HOUSE, 0, 0.5, 0))),
+)
+MISSING_PARTS_PAID_BY_NEIGHBOURS: Example = (
+    "Missing parts here are paid for there",
+    "Four roof edges of the left house are missing; as all points must be paired, the untouched right house pays as well: "
+    "{0:.2f} m, while both houses moved by 0.5 m cost {1:.2f} m.",
+    TWO_HOUSES,
+    (
+        ("four edges of the left house missing", _without(TWO_HOUSES, 12, 13, 14, 15)),
+        ("all moved 0.5 m", _moved(TWO_HOUSES, 0, 0.5, 0)),
     ),
-    "corner_recall": (
-        _EDGES_UNSEEN,
-        (
-            "Any number of wrong corners is free",
-            "Twenty loose points above the roof are nonsense to people; all right corners are there, so the score is {0:.2f}.",
-            HOUSE,
-            (("twenty loose points", LOOSE_POINTS),),
-        ),
-    ),
-    "corner_f1": (_EDGES_UNSEEN, _LOST_HITS),
-    "corner_offset": (
-        (
-            "It rewards finding less",
-            "Only hits are measured: one right corner among wrong ones gives {0:.2f} m, a whole outline 20 cm off gives {1:.2f} m.",
-            SQUARE,
-            (("one corner right", ONE_CORNER_RIGHT), ("all corners 20 cm off", ALL_CORNERS_OFF)),
-        ),
-        (
-            "It does not look at edges",
-            "All corners are right and no edge is. The metric says {0:.2f} m, its best.",
-            HOUSE,
-            (("wrong edges", TANGLED),),
-        ),
-    ),
-    "edge_precision": (
-        (
-            "One right edge is enough",
-            "A single edge in the right place is a poor entry; all that it claims is right, so the score is {0:.2f}.",
-            HOUSE,
-            (("one edge", _without(HOUSE, *range(1, 17))),),
-        ),
-        _CUT,
-    ),
-    "edge_recall": (
-        (
-            "Any number of wrong edges is free",
-            "Every pair of corners is joined, which people call a tangle; all right edges are among them, so the score is {0:.2f}.",
-            HOUSE,
-            (("every pair joined", ALL_EDGES),),
-        ),
-        _CUT,
-    ),
-    "edge_f1": (_CUT, _CLIFF),
-    "hss": (_TILT, _CLIFF),
-    "hss_exact": (_CLIFF, _CUT),
-    "jaccard_distance": (_FAR_IS_FAR, _CONNECTION_UNSEEN),
-    "ecd_chamfer": (
-        _CONNECTION_UNSEEN,
-        (
-            "A few wrong long edges hide in the average",
-            "Two diagonals across the walls are a plain mistake, a shift of 0.5 m hardly is; the metric says {0:.2f} m and {1:.2f} m.",
-            HOUSE,
-            (("two wrong diagonals", _with_edges(HOUSE, [(0, 5), (3, 6)])), ("moved 0.5 m", _moved(HOUSE, 0, 0.5, 0))),
-        ),
-    ),
-    "ecd_emd": (
-        (
-            "Missing parts here are paid for there",
-            "Four roof edges of the left house are missing; as all points must be paired, the untouched right house pays as well: "
-            "{0:.2f} m, while both houses moved by 0.5 m cost {1:.2f} m.",
-            TWO_HOUSES,
-            (
-                ("four edges of the left house missing", _without(TWO_HOUSES, 12, 13, 14, 15)),
-                ("all moved 0.5 m", _moved(TWO_HOUSES, 0, 0.5, 0)),
-            ),
-        ),
-        _CONNECTION_UNSEEN,
-    ),
-    "wf_hausdorff": (
-        (
-            "The worst point is all that counts",
-            "A perfect house with a speck of 10 cm far off seems nearly perfect and costs {0:.1f} m; a tangle costs {1:.1f} m.",
-            HOUSE,
-            (("a speck far away", SPECK), ("wrong edges", TANGLED)),
-        ),
-        _CONNECTION_UNSEEN,
-    ),
-    "wed_prereg": (
-        (
-            "Wrong place and wrong size are forgiven",
-            "The entry is laid onto the reference before anything is measured: moved by 40 m it costs {0:.2f}, twice as large {1:.2f}.",
-            HOUSE,
-            (("moved 40 m", FAR), ("twice as large", _frame(HOUSE.vertices * 2, HOUSE.edges))),
-        ),
-        _SPLIT_OR_LOST,
-    ),
-    "wed_mnn": (_SPLIT_OR_LOST, _WORSE_THAN_NOTHING),
-    "wed_hungarian": (_SPLIT_OR_LOST, _STRAY_MATCHED),
-    "wed_nearest": (
-        (
-            "Clutter around a corner collapses for nothing",
-            "Sixty short wrong edges are scribbled around the corners; all collapse and none is charged: the entry costs {0:.2f}, "
-            "one with a single edge left out {1:.2f}.",
-            SQUARE,
-            (("sixty scribbled edges", SCRIBBLED), ("an edge left out", THREE_SIDES)),
-        ),
-        _WORSE_THAN_NOTHING,
-    ),
-    "wed_ap": (
-        (
-            "Loose corners are free",
-            "Twenty points above the roof that no edge uses are nonsense to people; the metric says {0:.2f}, its best.",
-            HOUSE,
-            (("twenty loose points", LOOSE_POINTS),),
-        ),
-        _SPLIT_OR_LOST,
-    ),
-    "spectral_l1": (_POSE_UNSEEN, _SHEAR_UNSEEN),
-    "spectral_l2": (_POSE_UNSEEN, _SHEAR_UNSEEN),
-    "sap3d": (
-        (
-            "The same drawing, two scores",
-            "Both entries draw the same right edges and one wrong one; with that rated lowest the score is {0:.2f}, rated highest {1:.2f}.",
-            SQUARE,
-            (("wrong edge rated lowest", SCORED), ("wrong edge rated highest", WRONG_FIRST)),
-        ),
-        (
-            "Cutting edges in two costs, though nothing moves",
-            "Every line is where it should be, and people see no difference; with each edge cut in two the score is {0:.2f}.",
-            SQUARE,
-            (("each edge in two", Wireframe(_split(SQUARE).vertices, _split(SQUARE).edges, np.ones(8))),),
-        ),
-    ),
-}
+)
+WORST_POINT_DECIDES: Example = (
+    "The worst point is all that counts",
+    "A perfect house with a speck of 10 cm far off seems nearly perfect and costs {0:.1f} m; a tangle costs {1:.1f} m.",
+    HOUSE,
+    (("a speck far away", SPECK), ("wrong edges", TANGLED)),
+)
+WRONG_PLACE_WRONG_SIZE: Example = (
+    "Wrong place and wrong size are forgiven",
+    "The entry is laid onto the reference before anything is measured: moved by 40 m it costs {0:.2f}, twice as large {1:.2f}.",
+    HOUSE,
+    (("moved 40 m", FAR), ("twice as large", _frame(HOUSE.vertices * 2, HOUSE.edges))),
+)
+CLUTTER_AROUND_CORNER_COLLAPSES: Example = (
+    "Clutter around a corner collapses for nothing",
+    "Sixty short wrong edges are scribbled around the corners; all collapse and none is charged: the entry costs {0:.2f}, "
+    "one with a single edge left out {1:.2f}.",
+    SQUARE,
+    (("sixty scribbled edges", SCRIBBLED), ("an edge left out", THREE_SIDES)),
+)
+LOOSE_CORNERS_FREE: Example = (
+    "Loose corners are free",
+    "Twenty points above the roof that no edge uses are nonsense to people; the metric says {0:.2f}, its best.",
+    HOUSE,
+    (("twenty loose points", LOOSE_POINTS),),
+)
+SAME_DRAWING_TWO_SCORES: Example = (
+    "The same drawing, two scores",
+    "Both entries draw the same right edges and one wrong one; with that rated lowest the score is {0:.2f}, rated highest {1:.2f}.",
+    SQUARE,
+    (("wrong edge rated lowest", SCORED), ("wrong edge rated highest", WRONG_FIRST)),
+)
+CUTTING_EDGES_TWO_COSTS: Example = (
+    "Cutting edges in two costs, though nothing moves",
+    "Every line is where it should be, and people see no difference; with each edge cut in two the score is {0:.2f}.",
+    SQUARE,
+    (("each edge in two", Wireframe(_split(SQUARE).vertices, _split(SQUARE).edges, np.ones(8))),),
+)

@@ -20,9 +20,9 @@ MAX_SIDE = 4096  # samples; beyond it the squares below would not fit into 64 bi
 
 
 @dataclass(frozen=True)
-class Sight:
-    """Viewpoint of a picture without perspective: azimuth from x towards y and elevation above the ground, in degrees, z upwards; what lies
-    within `radius` of `centre` just fits into it."""
+class Viewpoint:
+    """Viewpoint of a picture in parallel projection: azimuth from x towards y and elevation above the ground, in degrees, z upwards; what
+    lies within `radius` of `centre` just fits into it."""
 
     centre: tuple[float, float, float]
     radius: float
@@ -47,18 +47,18 @@ class Lines:
     width: float = 2.0
 
 
-def picture(layers: Sequence[Lines], sight: Sight, side: int, samples: int = 2) -> NDArray[np.uint8]:
+def picture(layers: Sequence[Lines], viewpoint: Viewpoint, side: int, samples: int = 2) -> NDArray[np.uint8]:
     """uint8[side, side, 3]: the layers on white, later ones over earlier ones; a pixel is the mean of `samples`² places.
 
-    ValueError for a sight without size or a picture too large to be drawn in whole numbers.
+    ValueError for a viewpoint without size or a picture too large to be drawn in whole numbers.
     """
     fine = side * samples
-    if not (sight.radius > 0 and math.isfinite(sight.radius)) or not 0 < fine <= MAX_SIDE:
-        raise ValueError(f"cannot draw {side} pixels with {samples} samples a side and a radius of {sight.radius}")
+    if not (viewpoint.radius > 0 and math.isfinite(viewpoint.radius)) or not 0 < fine <= MAX_SIDE:
+        raise ValueError(f"cannot draw {side} pixels with {samples} samples a side and a radius of {viewpoint.radius}")
     found = np.empty((fine, fine, 3), dtype=np.uint8)
     found[:] = WHITE
     for layer in layers:
-        found[_covered(sight.projected(layer.ends, fine), layer.width * samples / 2, fine)] = layer.colour
+        found[_covered(viewpoint.projected(layer.ends, fine), layer.width * samples / 2, fine)] = layer.colour
     blocks = found.reshape(side, samples, side, samples, 3).sum(axis=(1, 3), dtype=np.int64)
     return ((2 * blocks + samples**2) // (2 * samples**2)).astype(np.uint8)
 

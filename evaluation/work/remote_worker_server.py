@@ -217,7 +217,7 @@ def give_up(part: Part, kind: str, sentence: str) -> None:
     log.warning("a worker from outside gave a part up", part=part.pk, worker=part.worker, kind=kind, sentence=sentence[:400])
     if kind != "failed":
         if part.defer(0):
-            WorkerToken.note_left(part.token_id, part, in_vain=part.seconds_held() > settings.LEASE_SECONDS)
+            WorkerToken.note_left(part.token_id, part.pk, in_vain=part.seconds_held() > settings.LEASE_SECONDS)
         return
     PartRecord.objects.create(
         part=part,

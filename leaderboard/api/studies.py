@@ -16,6 +16,7 @@ from leaderboard.api.boards import board_place
 from leaderboard.evidence.record_file import as_plain
 from leaderboard.lookup import study_of
 from leaderboard.models import Study
+from leaderboard.models.analysis import StudyAnalysis
 from leaderboard.records.study import PlannedLook, Summary
 from leaderboard.views import answer_sets
 from leaderboard.wording.worded import worded
@@ -73,7 +74,7 @@ class StudyFull(StudyBrief):
 
 def _brief(request: HttpRequest, study: Study, phase: Phase, withdrawn: int) -> StudyBrief:
     done = {row.criterion: row for row in study.analyses.all() if row.summary is not None}
-    main = study.main_analysis
+    main = StudyAnalysis.main(study)
     summary = main.summary if main else None
     address = reverse("study", args=[phase.challenge.slug, phase.slug, study.slug])
     fields = ("slug", "title", "question", "source", "kind", "state", "rater_skill", "covariates", "simulated", "created_at")

@@ -4,14 +4,18 @@ row contradicts them. A board asks nothing more for it; `leaderboard.boards.peop
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from leaderboard.records.board import Against, BoardEntry, ColumnAgreement, HumanAgreement, Mark, PeoplesFirst, StudyOf
 from leaderboard.records.study import Summary, precedence
 from leaderboard.stats.mos_table import USUAL
 from leaderboard.stats.ranking import order, rank
-from leaderboard.stats.records import places_among
+from leaderboard.stats.records import Entry, Metric, places_among
+from leaderboard.stats.states import Reason
+from leaderboard.stats.two_way_intervals import Ends
 from submissions.models import Phase
 
 if TYPE_CHECKING:
@@ -29,8 +33,7 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
     studies = phase.studies.filter(is_public=True) if is_public else phase.studies.all()
     of_study: dict[int, dict[str, tuple[StudyAnalysis, Summary]]] = {}
     for row in (row for study in studies.prefetch_related("analyses") for row in study.analyses.all()):
-        summary = row.summary
-        if summary is not None:
+        if (summary := row.summary) is not None:
             of_study.setdefault(row.study_id, {})[row.criterion] = (row, summary)
     if not of_study:
         return None
@@ -44,78 +47,7 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
 
     row, summary = max(main, key=weight)
     used = [line for line in summary.metrics if line.reference_point or fingerprints.get(line.key, "") in ("", line.fingerprint)]
-    label_of = {pk: label for label, pk in summary.entries.items()}
-    line_of = {line.method: line for line in summary.scales if line.method not in summary.damaged}
-    lines = [line_of.get(label_of.get(entry.id, "")) for entry in entries]
-    # Entries of parts that never met have no common column: the board's is that of the part with most answers.
-    column = [line.value if line is not None and line.part in (None, 1) else (None, None, None) for line in lines]
-    # An entry that too few people judged, or on too few items, keeps its figure for programs, and has no place beside those with enough.
-    few = {
-        str(entry.id): line.reason
-        for entry, line, value in zip(entries, lines, column, strict=True)
-        if summary.reason is None and line is not None and line.reason is not None and value[0] is not None and not summary.shows(line)
-    }
-    counted = [value[0] if entry.counted and str(entry.id) not in few else None for value, entry in zip(column, entries, strict=True)]
-    first = next((n for n in order(counted, True) if counted[n] is not None), None)
-    entry_pairs = {frozenset((pair.first, pair.second)): pair for pair in summary.entry_pairs}
-    top = None if first is None else lines[first]
-    over: list[Against | None] = []
-    for line in lines:
-        pair = entry_pairs.get(frozenset((line.method, top.method))) if line is not None and top is not None else None
-        over.append(None if pair is None else Against(value=pair.value, p_holm=pair.p_holm))
-
-    # Said of the study's own first alone, and of none that shares first place: where another stands first here, its first is on this board
-    # no more, or a baseline.
-    firm, leading = None, next(iter(summary.ranked), None)
-    one_part = len({line.part for line in summary.ranked}) == 1
-    alone = rank(counted, True).count(1) == 1 and sum(value is not None for value in counted) > 1
-    if leading is not None and one_part and alone and leading is top and top.rank is not None:
-        firm = PeoplesFirst(
-            rank=top.rank,
-            settled=summary.enough is not None and summary.enough.settled > 0,
-            fragile=summary.fragile,
-            answers=summary.answers,
-            raters_counted=summary.raters_counted,
-            samples_counted=summary.samples_counted,
-        )
-
-    # Who may be first is asked among those who hold a rank here: a baseline before them all, or an entry that is not on this board, would
-    # keep first place from every one of them.
-    counted_ids = {entry.id for entry in entries if entry.counted}
-    outside = {line.method for line in summary.ranked if summary.entries.get(line.method) not in counted_ids}
-    rank_of = {line.method: line.rank for line in places_among(summary.scales, outside) if line.part in (None, 1)}
-    ranges = [rank_of.get(label_of.get(entry.id, "")) for entry in entries]
-
-    columns = []
-    # By slug and entry: the entries that people prefer to it and the metric does not, those they are surest of first. What stands on the
-    # board, or never was an entry, is named; others are not.
-    marks: dict[str, dict[str, list[Mark]]] = {}
-    for metric in used:
-        beside = summary.all.metric(metric.key) if summary.all is not None and (summary.damaged or summary.left_out) else None
-        columns.append(
-            ColumnAgreement(
-                slug=metric.key,
-                decided=metric.decided,
-                damaged=None if beside is None else beside.decided.brief,
-                rho=metric.rho,
-                tau=metric.tau,
-                r=metric.r,
-                reference_point=metric.reference_point,
-                trained=metric.trained,
-                above_size=metric.above_size,
-                groups=metric.groups,
-                difference=metric.difference,
-                person=metric.person,
-                standing=metric.standing,
-                places=metric.places,
-                may_be_best=metric.may_be_best,
-            )
-        )
-        for one in metric.contradictions:
-            worse, better = summary.entries.get(one.second), summary.entries.get(one.first)
-            if worse in ids and (better is None or better in ids):
-                mark = Mark(preferred=one.first, id=better, value=one.value, samples=one.samples[:MAX_SAMPLES], n=len(one.samples))
-                marks.setdefault(metric.key, {}).setdefault(str(worse), []).append(mark)
+    there = Judged(summary, entries)
     return HumanAgreement(
         study=StudyOf.model_validate({name: getattr(row.study, name) for name in StudyOf.model_fields}),
         kind=summary.kind,
@@ -131,18 +63,124 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
         reason=summary.reason,
         why="",
         band=summary.ceiling if summary.another is not None else None,
-        metrics=columns,
-        value=[value[0] for value in column],
-        low=[value[1] for value in column],
-        high=[value[2] for value in column],
-        n=[0 if line is None else line.answers for line in lines],
-        first=first,
-        over=over,
-        marks=marks,
-        firm=firm,
-        may_be_first=[n for n, ends in enumerate(ranges) if ends is not None and ends[0] == 1] if any(ranges) else None,
-        few=few or None,
+        metrics=[_column(metric, summary) for metric in used],
+        value=[value for value, _, _ in there.column],
+        low=[low for _, low, _ in there.column],
+        high=[high for _, _, high in there.column],
+        n=[0 if line is None else line.answers for line in there.lines],
+        first=there.first,
+        over=there.over,
+        marks=_marks(used, summary, ids),
+        firm=there.firm,
+        may_be_first=[n for n, ends in enumerate(there.places) if ends is not None and ends[0] == 1] if any(there.places) else None,
+        few=there.few or None,
         unsampled=summary.unsampled or None,
-        places=ranges if any(ranges) else None,
+        places=there.places if any(there.places) else None,
         scale=None if summary.scale == USUAL else summary.scale,
     )
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The entries of a ranking as people judged them in a study; every list is in the ranking's order, with None for an entry that nobody
+    judged."""
+
+    summary: Summary
+    entries: Sequence[BoardEntry]
+
+    @cached_property
+    def lines(self) -> list[Entry | None]:
+        labels = {pk: label for label, pk in self.summary.entries.items()}
+        lines = {line.method: line for line in self.summary.scales if line.method not in self.summary.damaged}
+        return [lines.get(labels.get(entry.id, "")) for entry in self.entries]
+
+    @cached_property
+    def column(self) -> list[Ends]:
+        """Their figures: of parts that never met, which have no common column, those of the part with most answers."""
+        return [line.value if line is not None and line.in_main_part else (None, None, None) for line in self.lines]
+
+    @cached_property
+    def few(self) -> dict[str, Reason]:
+        """Reasons of entries that too few people judged, or on too few items, by their ids: these keep their figures for programs, and have
+        no place beside those with enough."""
+        if self.summary.reason is not None:
+            return {}
+        return {
+            str(entry.id): line.reason
+            for entry, line, (value, _, _) in zip(self.entries, self.lines, self.column, strict=True)
+            if value is not None and line is not None and line.reason is not None and not self.summary.shows(line)
+        }
+
+    @cached_property
+    def counted(self) -> list[float | None]:
+        """Values of the entries that may have a place with people on this board."""
+        has_place = [entry.counted and str(entry.id) not in self.few for entry in self.entries]
+        return [value if counts else None for (value, _, _), counts in zip(self.column, has_place, strict=True)]
+
+    @cached_property
+    def first(self) -> int | None:
+        return next((n for n in order(self.counted, True) if self.counted[n] is not None), None)
+
+    @cached_property
+    def top(self) -> Entry | None:
+        """The entry that is first."""
+        return None if self.first is None else self.lines[self.first]
+
+    @property
+    def over(self) -> list[Against | None]:
+        """The first against each of them."""
+        entry_pairs = {frozenset((pair.first, pair.second)): pair for pair in self.summary.entry_pairs}
+        names = [frozenset() if line is None or self.top is None else frozenset((line.method, self.top.method)) for line in self.lines]
+        pairs = [entry_pairs.get(pair) for pair in names]
+        return [None if pair is None else Against(value=pair.value, p_holm=pair.p_holm) for pair in pairs]
+
+    @property
+    def firm(self) -> PeoplesFirst | None:
+        """Certainty of first place. It is said of the study's own first alone, and of none that shares first place: where another is first
+        here, the study's first is on this board no more, or a baseline."""
+        top, summary = self.top, self.summary
+        leading = next(iter(summary.ranked), None)
+        one_part = len({line.part for line in summary.ranked}) == 1
+        alone = rank(self.counted, True).count(1) == 1 and sum(value is not None for value in self.counted) > 1
+        if top is None or top is not leading or top.rank is None or not (one_part and alone):
+            return None
+        return PeoplesFirst(
+            rank=top.rank,
+            settled=summary.enough is not None and summary.enough.settled > 0,
+            fragile=summary.fragile,
+            answers=summary.answers,
+            raters_counted=summary.raters_counted,
+            samples_counted=summary.samples_counted,
+        )
+
+    @cached_property
+    def places(self) -> list[tuple[int, int] | None]:
+        """Ranges of places among the entries that hold a rank here: a baseline before them all, or an entry that is not on this board,
+        would keep first place from every one of them."""
+        ids = {entry.id for entry in self.entries if entry.counted}
+        outside = {line.method for line in self.summary.ranked if self.summary.entries.get(line.method) not in ids}
+        found = {line.method: line.rank for line in places_among(self.summary.scales, outside) if line.in_main_part}
+        labels = {pk: label for label, pk in self.summary.entries.items()}
+        return [found.get(labels.get(entry.id, "")) for entry in self.entries]
+
+
+def _column(metric: Metric, summary: Summary) -> ColumnAgreement:
+    """Agreement of one of the board's columns; beside it that of all that was compared, where the study has more than entries."""
+    beside = summary.all.metric(metric.key) if summary.all is not None and (summary.damaged or summary.left_out) else None
+    same = ("rho", "tau", "r", "reference_point", "trained", "above_size", "groups", "difference", "person", "standing", "places")
+    damaged = None if beside is None else beside.decided.brief
+    given = {name: getattr(metric, name) for name in (*same, "decided", "may_be_best")}
+    return ColumnAgreement(slug=metric.key, damaged=damaged, **given)
+
+
+def _marks(used: Sequence[Metric], summary: Summary, ids: Collection[int]) -> dict[str, dict[str, list[Mark]]]:
+    """By slug and entry: the entries that people prefer to it and the metric does not, those they are surest of first. Entries that are on
+    the board, or never were entries, are named; others are not."""
+    marks: dict[str, dict[str, list[Mark]]] = {}
+    for metric in used:
+        for one in metric.contradictions:
+            worse, better = summary.entries.get(one.second), summary.entries.get(one.first)
+            if worse in ids and (better is None or better in ids):
+                mark = Mark(preferred=one.first, id=better, value=one.value, samples=one.samples[:MAX_SAMPLES], n=len(one.samples))
+                marks.setdefault(metric.key, {}).setdefault(str(worse), []).append(mark)
+    return marks

@@ -23,7 +23,7 @@ REPEATS = 0.05
 SEED = 20260711
 
 
-def looks(
+def quality(
     damages: Mapping[str, Damage], samples: list[str], missing: Collection[tuple[str, str]], minds: Mapping[str, float], seed: int = SEED
 ) -> np.ndarray:
     """float64[methods, samples]: how good each method's item looks to raters who mind kinds of damage so much; 1 the best, 0 the worst.
@@ -51,7 +51,7 @@ def simulated_votes(
     votes: list[Vote] = []
     number = 0
     for taste in tastes:
-        seen = looks(damages, samples, missing, taste.minds, seed)
+        seen = quality(damages, samples, missing, taste.minds, seed)
         for _ in range(taste.raters):
             number += 1
             own: list[Vote] = []

@@ -7,7 +7,7 @@ from typing import Any
 from evaluation.models import EvaluationBatch
 from leaderboard.demo import interiors, rooflines, solids
 from leaderboard.demo.judge import Liking, simulated_judge
-from leaderboard.demo.raters import SEED, looks, simulated_votes
+from leaderboard.demo.raters import SEED, quality, simulated_votes
 from leaderboard.demo.story import Demo, Taste
 from leaderboard.models import Study
 from leaderboard.stats.votes import Vote
@@ -39,7 +39,7 @@ class Damaged:
 
     def liking(self, seed: int = SEED) -> Liking:
         """Quality of each entry on each item for a simulated judge, who minds all kinds of damage alike."""
-        seen = looks(self.damages, self.items, self.missing, {}, seed)
+        seen = quality(self.damages, self.items, self.missing, {}, seed)
         return {(name, item): seen[n, h] for n, name in enumerate(self.damages) for h, item in enumerate(self.items)}
 
 

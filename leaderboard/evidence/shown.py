@@ -173,12 +173,13 @@ class Set:
 
     @cached_property
     def rows(self) -> list[Row]:
-        """The metrics by their value across items, the highest first, else within; without values by name."""
+        """The metrics by their value across items, the highest first, else within; without values by name. Those without values of some
+        results come last: their figures are of fewer results."""
 
-        def order(row: Row) -> tuple[float, float, str]:
+        def order(row: Row) -> tuple[bool, float, float, str]:
             figures = (row.across.figure, row.within.figure)
             across, within = (-math.inf if figure is None or figure.value is None else figure.value for figure in figures)
-            return -across, -within, row.title.lower()
+            return row.is_uncompared, -across, -within, row.title.lower()
 
         return sorted((row for row in self._all if not row.is_reference_point), key=order)
 
@@ -260,6 +261,11 @@ class Set:
     def _by_column(self) -> dict[str, str]:
         """Titles of the metrics by their columns in the source."""
         return {row.figures.column: row.title for row in self._all}
+
+    @property
+    def called(self) -> str:
+        """Short name of the set in sentences, with the criterion where it has several."""
+        return f"{self.record.called}, {self.title.lower()}" if len(self.record.criteria) > 1 else self.record.called
 
     @property
     def title(self) -> str:

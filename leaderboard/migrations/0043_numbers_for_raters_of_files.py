@@ -1,5 +1,5 @@
 """Number the raters of studies that were imported, and the links by which they came, in the order of their answers: the names in the
-files, and those that links were called by, are kept no longer.
+files, and those that links were called by, are kept no longer. Simulated raters have none.
 
 What was computed of these studies, and of several as one, holds the names too. It is computed again, and the new figures replace it.
 Exports have other names from now on: weights of a network that was trained on an earlier one are not known by its digest any more, and
@@ -15,7 +15,7 @@ BATCH = 1000
 
 def number_raters(apps, schema_editor):
     Study, Rater = apps.get_model("leaderboard", "Study"), apps.get_model("leaderboard", "Rater")
-    for study in Study.objects.filter(key=None, raters__kind="person").distinct():
+    for study in Study.objects.filter(key=None, simulated=False, raters__kind="person").distinct():
         first = Coalesce(Min("votes"), Min("opinions"))
         raters = list(study.raters.filter(kind="person").annotate(first=first).order_by(F("first").asc(nulls_last=True), "id"))
         digits = len(str(len(raters)))

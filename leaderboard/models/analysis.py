@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cached_property
 from typing import Any, Self
 
@@ -51,6 +52,18 @@ class StudyAnalysis(Leased):
 
     def __str__(self) -> str:
         return f"{self.study} {self.criterion or 'all'} ({self.state})"
+
+    @classmethod
+    def main(cls, study: Study) -> Self | None:
+        """A study's analysis on boards: the leading criterion of those that are computed."""
+        computed = {row.criterion: row for row in study.analyses.all() if row.summary is not None}
+        return computed[study.leading(computed)] if computed else None
+
+    @classmethod
+    def main_summary(cls, study: Study, hidden_ids: Collection[int]) -> Summary | None:
+        """Summary of a study's analysis on boards, without these entries; None before there is one."""
+        analysis = cls.main(study)
+        return analysis.summary.without(study.hidden_labels(hidden_ids)) if analysis is not None and analysis.summary is not None else None
 
     @cached_property
     def summary(self) -> Summary | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Self
 
 from django.db import models
 from django.utils import timezone
 
 from leaderboard.models.study import Study
-from leaderboard.records.looks import Looks
+from leaderboard.records.interim_analyses import InterimAnalyses
 from leaderboard.records.study import HIDDEN_NAME, PlannedLook
 from leaderboard.stats.records import StudySummary
 
@@ -54,13 +55,19 @@ class InterimAnalysis(models.Model):
         )
 
     @classmethod
-    def so_far(cls, study: Study, answers: int | None, hidden: Collection[str] = ()) -> Looks | None:
+    def that_ended(cls, study: Study) -> Self | None:
+        """The look at which a study ended as planned: first place was settled, or all planned answers were in."""
+        looks = list(study.looks.all())
+        return looks[-1] if looks and (looks[-1].is_settled or looks[-1].number >= study.planned_looks) else None
+
+    @classmethod
+    def so_far(cls, study: Study, answers: int | None, hidden: Collection[str] = ()) -> InterimAnalyses | None:
         """The looks of a study as far as they were taken, of which so many `answers` count; None where none are planned."""
         if not study.planned_looks:
             return None
         last = next((look.record(hidden) for look in reversed(study.looks.all())), None)
         due = cls.due_at(study, 1 + (last.number if last else 0))
-        return Looks(study.planned_looks, last, due, answers, study.state == Study.State.CLOSED, study.noun)
+        return InterimAnalyses(study.planned_looks, last, due, answers, study.state == Study.State.CLOSED, study.noun)
 
     @classmethod
     def due_at(cls, study: Study, number: int) -> int:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from django.db import IntegrityError, models, transaction
 from django.db.models import Count, F, Q, Sum
@@ -17,7 +17,6 @@ from evaluation.models import EvaluationBatch, Reference, acceptance_test
 from leaderboard.models.entry import StudyEntry
 from leaderboard.models.question import Opinion, StudyVote
 from leaderboard.models.rater import Rater
-from leaderboard.records.study import Summary
 from leaderboard.records.unit import Unit
 from leaderboard.stats.labels import DAMAGED, LabelsError
 from leaderboard.stats.mos_table import HIGHEST, LOWEST, USUAL, Rating, Scale
@@ -31,10 +30,6 @@ from submissions.format_time import in_words
 from submissions.formats.errors import headings_text
 from submissions.models import AuditEntry, Phase, Submission, User
 from submissions.models.user import hash_secret
-
-if TYPE_CHECKING:
-    from leaderboard.models.analysis import StudyAnalysis
-    from leaderboard.models.interim_analysis import InterimAnalysis
 
 MAX_VOTES = 500_000
 BUNDLE = 1000
@@ -359,12 +354,6 @@ class Study(models.Model):
         return self.key is not None and self.kind == self.Kind.PAIRS and self.plan in (self.Plan.INFORMATIVE, self.Plan.FIRST)
 
     @property
-    def ended_as_planned(self) -> InterimAnalysis | None:
-        """The look at which it ended: first place was settled, or all planned answers were in."""
-        looks = list(self.looks.all())
-        return looks[-1] if looks and (looks[-1].is_settled or looks[-1].number >= self.planned_looks) else None
-
-    @property
     def can_screen(self) -> bool:
         """True if its raters can be compared with each other: there are single opinion scores."""
         return self.kind == self.Kind.OPINIONS and not self.from_results
@@ -493,20 +482,9 @@ class Study(models.Model):
         names = self.in_order(criteria)
         return "overall" if "overall" in names else names[0]
 
-    @property
-    def main_analysis(self) -> StudyAnalysis | None:
-        """The analysis on boards: the leading criterion of those that are computed."""
-        computed = {row.criterion: row for row in self.analyses.all() if row.summary is not None}
-        return computed[self.leading(computed)] if computed else None
-
     def hidden_labels(self, hidden_ids: Collection[int]) -> set[str]:
         """Labels of these entries in the study."""
         return {entry.label for entry in self.entries.all() if entry.submission_id in hidden_ids} if hidden_ids else set()
-
-    def main_summary(self, hidden_ids: Collection[int]) -> Summary | None:
-        """Summary of the analysis on boards, without these entries; None before there is one."""
-        analysis = self.main_analysis
-        return analysis.summary.without(self.hidden_labels(hidden_ids)) if analysis is not None and analysis.summary is not None else None
 
 
 # Columns of an answer that say under which conditions it was given, as `conditions` takes them.

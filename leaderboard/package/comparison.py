@@ -10,12 +10,12 @@ import numpy as np
 from evaluation.metrics.aggregation import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.package.errors import NotComparable
 from leaderboard.package.frames import frame
+from leaderboard.package.scored import Scored
 from leaderboard.stats.uncertainty import ALPHA, Paired, adjusted, paired
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from leaderboard.package.results import Result
 
 BETTER, WORSE, TIED, UNKNOWN = "better", "worse", "tied", "cannot be told"
 OK, IS_WORSE, CANNOT_TELL = 0, 1, 2
@@ -92,7 +92,7 @@ class Comparison:
         return f"<{', '.join(f'{line.metric} {line.verdict}' for line in self.lines)}>"
 
 
-def compare(first: Result, second: Result) -> Comparison:
+def compare(first: Scored, second: Scored) -> Comparison:
     """Compare two results of the same items, reference and metrics. Raises NotComparable, which names what differs."""
     differences = []
     if first.items != second.items:

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from leaderboard.package import installed
 from leaderboard.package.comparison import compare
 from leaderboard.package.errors import CannotEvaluate
+from leaderboard.package.scored import Column, Scored
 from leaderboard.package.tables import best
 from leaderboard.records.chart import Axis, Chart, Dot, Dots, Tone
 from leaderboard.wording.digits import rounded
-
-if TYPE_CHECKING:
-    from leaderboard.package.results import Column, Result
 
 SUFFIXES = (".pdf", ".svg", ".png")
 WIDTH, HEIGHT = 2.6, 0.32  # inches of a panel, and of a method in it
 COLOURS: dict[Tone, str] = {"accent": "#1f5f8b", "soft": "#6b7280"}  # on white
 
 
-def plot(results: Mapping[str, Result], path: Path) -> None:
+def plot(results: Mapping[str, Scored], path: Path) -> None:
     """Draw the chart into a PDF, SVG or PNG file, whose title says the same in words. The best of a metric, and what is tied with it, is
     dark."""
     if path.suffix.lower() not in SUFFIXES:
@@ -54,7 +51,7 @@ def plot(results: Mapping[str, Result], path: Path) -> None:
     figure.savefig(path, dpi=200, metadata={"Title": " ".join(chart.summary for chart in charts)})
 
 
-def described(results: Mapping[str, Result], column: Column) -> Chart:
+def described(results: Mapping[str, Scored], column: Column) -> Chart:
     """The chart of one metric: methods from the top down in the order given. The best, and what is tied with it, has the accent."""
     chosen = best(results, column) if len(results) > 1 else set(results)
     dots: dict[Tone, list[Dot]] = {"accent": [], "soft": []}

@@ -18,47 +18,29 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from evaluation import local, versions
 from evaluation.metrics import registry
-from evaluation.metrics.aggregation import Summary, unit_matrix
-from evaluation.metrics.runner import SampleScores
-from leaderboard.package import NAMES, installed
+from evaluation.metrics.aggregation import Summary
+from evaluation.metrics.result import SampleScores
+from leaderboard.package import NAMES, installed, plots, tables
 from leaderboard.package.errors import CannotEvaluate, Rejected
-from leaderboard.package.frames import frame
 from leaderboard.package.inputs import metres_per
+from leaderboard.package.scored import Column, Scored
 from submissions.formats.archive import open_package
 from submissions.formats.formulas import neutral
 from submissions.kinds import FAMILIES
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    pass
 
 FORMAT = 1  # of saved results
-MISSING = ("missing_pred", "invalid_pred")
 
 Metrics = str | Mapping[str, Mapping[str, Any]] | Sequence[str | Mapping[str, Mapping[str, Any]]]
-
-
-@dataclass(frozen=True)
-class Column:
-    """A metric of a result: `slug` is its name there, `parameters` are all of the metric's, defaults included. `level` says what one value
-    is of: an item, a group or the whole set."""
-
-    slug: str
-    key: str
-    title: str
-    unit: str
-    higher_is_better: bool
-    parameters: Mapping[str, Any]
-    fingerprint: str
-    level: str = "item"
 
 
 @dataclass(frozen=True)
@@ -72,80 +54,8 @@ class Check:
         return self.reproduced
 
 
-@dataclass(frozen=True, eq=False)
-class Result:
-    """Values of all metrics on all items. `files` has the sha256 of each file by side ("prediction", "reference"), `versions` those of
-    Python, the package and the computing libraries, `warnings` what reading the files changed."""
-
-    kind: str
-    columns: tuple[Column, ...]
-    items: tuple[str, ...]
-    groups: tuple[str, ...]
-    scores: Mapping[str, SampleScores]
-    summaries: Mapping[str, Summary]
-    unit_scale: float
-    paths: Mapping[str, str]
-    files: Mapping[str, Mapping[str, str]]
-    versions: Mapping[str, str]
-    warnings: tuple[str, ...] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        told = ", ".join(f"{column.slug} {_short(self.summaries[column.slug].value)}" for column in self.columns)
-        lost = f", {len(self.missing)} missing" if self.missing else ""
-        return f"<{len(self.items)} {FAMILIES[self.kind].plural}{lost}: {told}>"
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """Items that have no prediction."""
-        first = self.scores[self.columns[0].slug]
-        return tuple(name for name, status in zip(first.item_ids, first.statuses, strict=True) if status in MISSING)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One row per item, in the order of the reference: item, group, and each metric's value."""
-        values = zip(*(self.scores[column.slug].values for column in self.columns), strict=True)
-        slugs = [column.slug for column in self.columns]
-        return [
-            {"item": item, "group": group, **dict(zip(slugs, row, strict=True))}
-            for item, group, row in zip(self.items, self.groups, values, strict=True)
-        ]
-
-    def to_frame(self) -> DataFrame:
-        """The rows as a frame."""
-        return frame(self.rows())
-
-    def summary(self) -> DataFrame:
-        """The rows of `summary_rows` as a frame."""
-        return frame(self.summary_rows())
-
-    def summary_rows(self) -> list[dict[str, Any]]:
-        """One row per metric: mean over groups with the ends of its 95 % interval (None below six groups), number of groups, missing
-        items, direction and unit."""
-        rows = []
-        for column in self.columns:
-            one = self.summaries[column.slug]
-            rows.append(
-                {
-                    "metric": column.slug,
-                    "title": column.title,
-                    "value": one.value,
-                    "low": one.ci_low,
-                    "high": one.ci_high,
-                    "n": one.n,
-                    "missing": one.n_missing,
-                    "higher_is_better": column.higher_is_better,
-                    "unit": column.unit,
-                }
-            )
-        return rows
-
-    def units(self, slug: str) -> tuple[list[str], np.ndarray]:
-        """(names, float64[n]) of the means within groups of a metric, by name; of the items where all share one group."""
-        values = [np.nan if value is None else value for value in self.scores[slug].values]
-        level = next(column.level for column in self.columns if column.slug == slug)
-        one_group = len(set(self.groups)) == 1
-        names = sorted(self.items) if one_group else sorted(set(self.groups))
-        return names, unit_matrix([values], self.groups, level, self.items)[0]
+class Result(Scored):
+    """Scored folders that can be written down, drawn, kept, and checked against this installation."""
 
     def to_csv(self, path: str | PathLike[str] | None = None) -> str:
         """The rows as CSV, written to `path` where one is given. Text that a spreadsheet could take for a formula gets an apostrophe."""
@@ -158,15 +68,11 @@ class Result:
     def to_latex(self, path: str | PathLike[str] | None = None, name: str = "Ours", beside: Mapping[str, Result] | None = None) -> str:
         """A LaTeX table (booktabs) of this result and of those `beside` it, a row each: values with their intervals; the best of a metric,
         and what is tied with it, in bold. Written to `path` where one is given."""
-        from leaderboard.package.tables import latex
-
-        return _written(latex({name: self, **(beside or {})}), path)
+        return _written(tables.latex({name: self, **(beside or {})}), path)
 
     def plot(self, path: str | PathLike[str], name: str = "Ours", beside: Mapping[str, Result] | None = None) -> None:
         """A chart of the same values and intervals, as PDF, SVG or PNG by the suffix of `path`; needs the extra `plot`."""
-        from leaderboard.package.plots import plot
-
-        plot({name: self, **(beside or {})}, Path(path))
+        plots.plot({name: self, **(beside or {})}, Path(path))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values; floats survive exactly."""
@@ -436,7 +342,3 @@ def _written(text: str, path: str | PathLike[str] | None) -> str:
     if path is not None:
         Path(path).write_text(text, encoding="utf-8")
     return text
-
-
-def _short(value: float | None) -> str:
-    return "no value" if value is None else f"{value:.4g}"

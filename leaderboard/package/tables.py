@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evaluation.metrics import registry
 from leaderboard.package.comparison import compare
+from leaderboard.package.scored import Column, Scored
 from leaderboard.stats.uncertainty import brackets
 from leaderboard.wording.digits import rounded
-
-if TYPE_CHECKING:
-    from leaderboard.package.results import Column, Result
 
 SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {sign: f"\\{sign}" for sign in "&%$#_{}"}
 SIGNS = {"±": r"\pm ", "−": "-", "<": "<", "+": "+"}
 
 
-def best(results: Mapping[str, Result], column: Column) -> set[str]:
+def best(results: Mapping[str, Scored], column: Column) -> set[str]:
     """Names of the results whose value of a metric is the best, and of those that are tied with the best."""
     names = list(results)
     values = [results[name].summaries[column.slug].value for name in names]
@@ -31,7 +28,7 @@ def best(results: Mapping[str, Result], column: Column) -> set[str]:
     return {names[place] for place in firsts | set(board.tied[first])}
 
 
-def latex(results: Mapping[str, Result]) -> str:
+def latex(results: Mapping[str, Scored]) -> str:
     """A table (booktabs) with a row for each result. The best of a metric, and what no significant difference parts from it, is bold."""
     first, *others = results.values()
     for other in others:
@@ -54,7 +51,7 @@ def latex(results: Mapping[str, Result]) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
-def _cell(result: Result, column: Column, is_best: bool) -> str:
+def _cell(result: Scored, column: Column, is_best: bool) -> str:
     summary = result.summaries[column.slug]
     spec = registry.REGISTRY.get(column.key)
     shown = rounded(summary.value, summary.ci_low, summary.ci_high, spec.bounds if spec else (None, None))

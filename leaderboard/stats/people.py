@@ -285,7 +285,7 @@ def _enough(
     others = [name for n, name in enumerate(placed) if n != first and places.low[n] == 1]
     if places.high[first] == 1:
         return Enough(settled, placed[first], [], None)
-    found = plans.Outlook.of(part, float(places.critical[first]), places.df, among).plans()
+    found = plans.Projection.of(part, float(places.critical[first]), places.df, among).plans()
     step()
     return Enough(settled, placed[first], others, found)
 

@@ -68,7 +68,7 @@ def bonferroni(df: float, entries: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Outlook:
+class Projection:
     """Abilities `theta` [M] with their `covariance` [M, M], of which the first is not settled, under plans. The same raters have answered
     everything at `end` times the answers of now. `critical` is the bar of the first's rank interval, with `df`."""
 
@@ -80,7 +80,7 @@ class Outlook:
 
     @classmethod
     def of(cls, levels: Levels, critical: float, df: float, among: Ints | None = None) -> Self:
-        """The outlook of entries, or of those `among` them."""
+        """The projection for all entries, or for those `among` them."""
         among = np.arange(len(levels)) if among is None else among
         covariance = levels.covariance.each(lambda part: part[np.ix_(among, among)])
         return cls(levels.theta[among], covariance, levels.end(len(among)), critical, df)

@@ -195,6 +195,11 @@ class Entry:
         """The people's column: the mean score where there are ratings, else how often people would pick it."""
         return self.implied if self.mos[0] is None else self.mos
 
+    @property
+    def in_main_part(self) -> bool:
+        """True if it is in the part with most answers: entries of parts that never met have no common order."""
+        return self.part in (None, 1)
+
 
 @dataclass(frozen=True)
 class Covariate:
@@ -529,7 +534,7 @@ class StudySummary(Entries):
     @property
     def shares_first(self) -> bool:
         """True if several entries are level in first place with people."""
-        return rank([line.value[0] for line in self.ranked if line.part in (None, 1)], True).count(1) > 1
+        return rank([line.value[0] for line in self.ranked if line.in_main_part], True).count(1) > 1
 
 
 # --- as JSON

@@ -105,7 +105,7 @@ def compute(row: StudyAnalysis, between: Callable[[Leased], None] = lambda row: 
                 raise LeaseLost
             if row.criterion == study.main_criterion:
                 look = InterimAnalysis.take(study, summary)
-                if look is not None and study.ended_as_planned is not None:
+                if look is not None and InterimAnalysis.that_ended(study) is not None:
                     campaign.close(study, None)
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from evaluation.metrics import registry, runner
-from evaluation.metrics.result import Status
-from evaluation.metrics.runner import MetricRequest, SampleScores
+from evaluation.metrics.result import SampleScores, Status
+from evaluation.metrics.runner import MetricRequest
 from evaluation.models import MetricProgram, Process, Reference
 from evaluation.models.runs import give_up_without_card
 from evaluation.programs import results

@@ -49,6 +49,7 @@ from submissions.errors import Refused
 from submissions.lookup import YEAR, PhasePlace, phase_place
 from submissions.models import Phase, Status, Submission
 from submissions.models.frozen_board import frozen_since
+from submissions.models.quota import quota_of
 from submissions.wording import label
 
 MAX_COLUMNS = 100
@@ -163,8 +164,14 @@ def snapshot(request: HttpRequest, challenge: str, phase: str, digest: str) -> H
         return redirect("snapshot", challenge, phase, ranking.digest)
     current = Snapshot.current(place.phase, ranking.audience)
     context = place.context("board") | table_context(request, place, ranking)
-    n_unnamed = sum(entry.name == HIDDEN_NAME for entry in ranking.board.entries)
-    context |= {"is_current": current is not None and current.pk == ranking.pk, "cite": citation(place, ranking), "n_unnamed": n_unnamed}
+    unnamed = [entry.id for entry in ranking.board.entries if entry.name == HIDDEN_NAME]
+    hidden = Submission.objects.filter(pk__in=unnamed).values_list("hidden_at", "disqualified_at") if unnamed else []
+    context |= {
+        "is_current": current is not None and current.pk == ranking.pk,
+        "cite": citation(place, ranking),
+        "n_unnamed": len(unnamed),
+        "unnamed_at": max((at for both in hidden for at in both if at is not None), default=None),
+    }
     people = ranking.board.people
     context["withdrawn"] = people_words.withdrawn(ranking.withdrawn, people is not None and people.kind == "opinions")
     context["outdated"] = sentences(ranking.batch.outdated())
@@ -409,7 +416,7 @@ def standing_context(place: PhasePlace) -> dict:
         "n_queued": sum(entry.status != Status.UPLOADING for entry in queued),
         "oldest": (place.now - oldest).total_seconds() if oldest else None,
         "own": own,
-        "quota": place.phase.quota(team, place.now) if team is not None and takes else None,
+        "quota": quota_of(place.phase, team, place.now) if team is not None and takes else None,
         "team_id": team,
     }
 
@@ -445,4 +452,5 @@ def citation(place: PhasePlace, snapshot: Snapshot) -> Citation:
     when = f"{made.day} {made:%B %Y, %H:%M} UTC"
     line = f"{source.challenge}, {source.phase}. Plumbline leaderboard, snapshot {snapshot.short}, {when}. {source.address}"
     title = f"{source.challenge}, {source.phase}: leaderboard snapshot {snapshot.short}"
-    return Citation(f"plumbline-{place.challenge.slug}-{snapshot.short}", title, line, made, source.address, snapshot.short)
+    names, key = place.challenge.organizer_names, f"plumbline-{place.challenge.slug}-{snapshot.short}"
+    return Citation(key, title, line, made, source.address, snapshot.short, names)

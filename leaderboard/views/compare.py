@@ -21,6 +21,7 @@ from leaderboard.charts import boards
 from leaderboard.kinds import KINDS
 from leaderboard.lookup import current_ranking, not_shown_yet
 from leaderboard.models import Study
+from leaderboard.models.analysis import StudyAnalysis
 from leaderboard.records.board import Board
 from leaderboard.records.study import Summary
 from leaderboard.records.unit import Unit
@@ -149,7 +150,7 @@ def _summaries(place: PhasePlace) -> Iterator[tuple[Study, Summary]]:
     """Summaries of the studies that the viewer may see, the newest first."""
     hidden_ids = hidden_from(place.viewer, place.phase)
     for study in seen(place) if place.sees_board else ():
-        if (summary := study.main_summary(hidden_ids)) is not None:
+        if (summary := StudyAnalysis.main_summary(study, hidden_ids)) is not None:
             yield study, summary
 
 

@@ -85,7 +85,7 @@ def _address(name: str, *args: object) -> str:
 def challenge_citation(place: ChallengePlace) -> Citation:
     """The challenge by its organizers, whose names its overview tells."""
     challenge = place.challenge
-    names = tuple(one.get_full_name() or one.username for one in challenge.organizers.order_by("date_joined", "id"))
+    names = challenge.organizer_names
     simulated = " (simulated data)" if challenge.simulated else ""
     title, made = f"{challenge.title}{simulated}", challenge.created_at
     address = _address("challenge", challenge.slug)

@@ -24,6 +24,7 @@ from leaderboard.boards.unranked import untested
 from leaderboard.entry_states import states
 from leaderboard.lookup import current_ranking, page_numbers, page_of
 from leaderboard.models import Snapshot, read_board
+from leaderboard.models.analysis import StudyAnalysis
 from leaderboard.records.board import Board
 from leaderboard.records.unit import Unit
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
@@ -259,7 +260,7 @@ def _entry_pairs(place: EntryPlace, board: Board) -> tuple[list[OwnPair], int]:
     studies = place.submission.phase.studies.shown_to(place.viewer.organizes)
     study = studies.filter(pk=board.people.study.id).prefetch_related("analyses", "entries").first()
     hidden_ids = hidden_from(place.viewer, place.submission.phase)
-    summary = study.main_summary(hidden_ids) if study is not None else None
+    summary = StudyAnalysis.main_summary(study, hidden_ids) if study is not None else None
     if study is None or summary is None:
         return [], 0
     hidden = study.hidden_labels(hidden_ids)

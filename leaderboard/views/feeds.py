@@ -39,12 +39,13 @@ class Change(NamedTuple):
     phase: Phase
 
 
-def _changes(kept: QuerySet[Snapshot], hidden: frozenset[int]) -> list[int]:
-    """Keys of the rankings whose first entry is another than that of the one before, newest first; hidden entries are passed over."""
+def _changes(kept: QuerySet[Snapshot], passed_over: frozenset[int]) -> list[int]:
+    """Keys of the rankings whose first entry is another than that of the one before, newest first; hidden entries and baselines are passed
+    over."""
     found: list[int] = []
     before = None
     for pk, first in kept.order_by("created_at", "pk").values_list("pk", "lead__id"):
-        if first is not None and first not in hidden and first != before:
+        if first is not None and first not in passed_over and first != before:
             found.append(pk)
             before = first
     return found[::-1][:MAX_ENTRIES_OF_FEED]
@@ -68,7 +69,8 @@ class BoardFeed(Feed):
         hidden, hides_people = hidden_ids(phase), not phase.studies.filter(is_public=True).exists()
         kept = Snapshot.objects.filter(phase=phase, audience=Snapshot.Audience.PUBLIC)
         newest = kept.order_by("-pk").values_list("pk", flat=True).first()
-        changes = PARTS.of(("feed", phase.pk, newest, hidden), lambda: _changes(kept, hidden))
+        passed_over = hidden | frozenset(phase.submissions.filter(is_baseline=True).values_list("pk", flat=True))
+        changes = PARTS.of(("feed", phase.pk, newest, passed_over), lambda: _changes(kept, passed_over))
         found = kept.defer("payload").in_bulk(changes)
         for snapshot in found.values():
             snapshot.hidden_ids, snapshot.hides_people = hidden, hides_people

@@ -41,7 +41,7 @@ from leaderboard.wording import board as board_words
 from leaderboard.wording import comparison as comparison_words
 from leaderboard.wording import entry_summary as summary_words
 from leaderboard.wording import study as study_words
-from leaderboard.wording.nouns import answer, answers, counted, on_scale, plural
+from leaderboard.wording.nouns import answer, counted, on_scale, plural
 from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.ranks import ordinal, place, span
 from leaderboard.wording.statement import Statement, Tone
@@ -127,9 +127,7 @@ def board_sheet(front: Front, line: str, foot: str, simulated: bool) -> Sheet:
         sheet = contradiction_sheet(found, line, foot, simulated)
         return sheet if sheet.chart is not None else replace(sheet, rows=rows)
     said = contradiction.first(front.model_copy(update={"name": _name(front.name, front.id)}))
-    note = (
-        f"people: place with people, {answers(front.people.n, front.people.opinions)} in all" if front.people and front.has_places else ""
-    )
+    note = f"people: place with people, {basis_words(front.people)}" if front.people and front.has_places else ""
     note += ", simulated" if note and front.people_simulated and not simulated else ""
     return Sheet(line, (pieces(said),), rows=rows, note=note, foot=foot, simulated=simulated)
 
@@ -226,14 +224,13 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     """Card of a study: its own first sentences, and the first entries with people."""
     place = shown_board(NOBODY, challenge, phase)
     study = study_of(place.phase, False, slug=slug)
-    summary = study.main_summary(hidden_from(place.viewer, place.phase))
+    summary = StudyAnalysis.main_summary(study, hidden_from(place.viewer, place.phase))
     sheet = Sheet(_line(place.phase), ((Words(legible(study.title, slug)),),), simulated=source_of(study) == SIMULATED)
     if summary is None:
         return sent(replace(sheet, beneath=((Words(study.question),),)))
     said = study_words.sentences(summary, lines_of(summary, metric_titles(place.phase), study.noun), study.noun)
     bars, note = [], ""
-    # Entries of parts that never met are in no common order: the first are those of the part with most answers.
-    ranked = [line for line in summary.ranked if line.part in (None, 1)]
+    ranked = [line for line in summary.ranked if line.in_main_part]
     if len(ranked) > 1:
         values = [line.value for line in ranked]
         for line, own, n in zip(ranked, values, rank([value for value, *_ in values], True), strict=True):

@@ -175,7 +175,7 @@ def every_study(request: HttpRequest) -> HttpResponse:
 
 def _listed(study: Study, hidden: frozenset[int]) -> dict[str, Any]:
     """The row of a study in a list of studies."""
-    summary, brief = study.main_summary(hidden), None
+    summary, brief = StudyAnalysis.main_summary(study, hidden), None
     if summary is not None:
         between = summary.another
         noun = partial(getattr, study, "noun")  # which few sentences name
@@ -242,7 +242,7 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
     context["withdrawn"] = chosen_study.withdrawn()
     context["by_hand"] = chosen_study.raters.filter(kind=Rater.Kind.PERSON, is_counted=False, left_at=None).count()
     context["rules"] = [screening.words(key, thresholds) for key, thresholds in chosen_study.screening.items()]
-    context["looks"] = words.looks(
+    context["looks"] = words.interim_analyses(
         InterimAnalysis.so_far(chosen_study, summary.answers if summary and asked == chosen_study.main_criterion else None, hidden)
     )
     rows_of_entries = chosen_study.entries.exclude(artifact="").order_by("label")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from leaderboard.records.agreement import Line
-from leaderboard.records.looks import Looks
+from leaderboard.records.interim_analyses import InterimAnalyses
 from leaderboard.records.study import HIDDEN_NAME, Summary
 from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.davidson import Fragile, share_of
@@ -224,7 +224,7 @@ def fragile(summary: FirstPlace, noun: str = NOUN) -> str:
     return f"Leaving out {names(lines, 'or')} is enough to change first place."
 
 
-def looks(found: Looks | None) -> str:
+def interim_analyses(found: InterimAnalyses | None) -> str:
     """Sentence on the planned looks of a study so far: settled or not, at which look, and where the next one is; empty without any."""
     if found is None:
         return ""

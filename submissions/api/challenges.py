@@ -27,7 +27,7 @@ from submissions.api.common import (
 from submissions.lookup import challenge_for, challenge_place, phase_for, phase_with_manifest, private_challenge
 from submissions.models import Challenge, Participation, Phase, Team
 from submissions.models.participation import opens
-from submissions.models.quota import Quota
+from submissions.models.quota import Quota, quota_of
 from submissions.permissions import allowed, require
 from submissions.views.files import download, manifest_for
 from submissions.visibility import visible_challenges
@@ -193,7 +193,7 @@ def get_phase(request: HttpRequest, challenge: Slug, phase: Slug) -> Any:
     found = phase_for(request.user, challenge, phase)
     team = Team.of(found.challenge, request.user)
     fields = ("description", "limit_per_day", "limit_total", "limit_at_once", "board", "board_at", "entries", "ranking", "missing", "unit")
-    quota: Quota | None = found.quota(team) if team else None
+    quota: Quota | None = quota_of(found, team) if team else None
     return PhaseFull(
         **dict(_phase_brief(found)),
         **{name: getattr(found, name) for name in fields},

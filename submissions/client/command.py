@@ -143,9 +143,14 @@ def _follow(args: argparse.Namespace, server: Server, submission: dict[str, Any]
         print(problem)
     for slug, score in (submission.get("scores") or {}).items():
         # The server sends plain numbers, or objects with a 95 % interval.
-        value, interval = (score.get("value"), score.get("ci")) if isinstance(score, dict) else (score, None)
+        told = score if isinstance(score, dict) else {"value": score}
+        value, interval = told.get("value"), told.get("ci")
         between = f" [{interval[0]:.6g}, {interval[1]:.6g}]" if interval and None not in interval else ""
-        print(f"{slug:<28} {'unranked' if value is None else f'{value:.6g}{between}'}")
+        up = told.get("higher_is_better")
+        better = "" if up is None else "  higher is better" if up else "  lower is better"
+        print(f"{told.get('title') or slug:<28} {'unranked' if value is None else f'{value:.6g}{between}{better}'}")
+    if submission.get("rank"):
+        print(f"Rank {submission['rank']} in the current ranking.")
     return REJECTED if status in ("rejected", "failed", "cancelled") else OK
 
 

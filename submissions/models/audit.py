@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 from django.utils import timezone
 
 from submissions.models.user import User
-
-if TYPE_CHECKING:
-    from submissions.models.challenge import Challenge
 
 
 class AuditEntry(models.Model):
@@ -33,7 +28,7 @@ class AuditEntry(models.Model):
         return f"{self.at:%Y-%m-%d %H:%M} {self.action} {self.target}"
 
     @classmethod
-    def record(cls, challenge: Challenge | None, actor: User | None, action: str, target: object, **detail) -> AuditEntry:
-        """Write one line; call it in the transaction that does the act."""
+    def record(cls, challenge: models.Model | None, actor: User | None, action: str, target: object, **detail) -> AuditEntry:
+        """Write one line of a challenge, or of none; call it in the transaction that does the act."""
         actor = actor if actor is not None and actor.pk else None
         return cls.objects.create(challenge=challenge, actor=actor, action=action, target=str(target)[:200], detail=detail)

@@ -127,6 +127,11 @@ class Challenge(models.Model):
         return FAMILIES[self.family]
 
     @property
+    def organizer_names(self) -> tuple[str, ...]:
+        """Its organizers' full names, or user names; those who came first are first."""
+        return tuple(one.get_full_name() or one.get_username() for one in self.organizers.order_by("date_joined", "id"))
+
+    @property
     def contact_url(self) -> str:
         """The address by which people write to the organizers; empty where they gave none."""
         return self.contact if "://" in self.contact or not self.contact else f"mailto:{self.contact}"

@@ -20,7 +20,6 @@ from submissions.formats.errors import TableError
 from submissions.formats.inputs import MAX_TEXT, read_table
 from submissions.manifest import COLOUR, Input, Manifest
 from submissions.models.challenge import SLUG, Challenge
-from submissions.models.quota import Quota, quota
 
 # A phase's page is /challenges/<challenge>/<phase>/; these words are pages of the challenge itself.
 RESERVED_SLUGS = frozenset({"rules", "data", "files", "join", "access", "team", "news", "pages", "pictures"})
@@ -215,10 +214,6 @@ class Phase(models.Model):
         start = local.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
         end = datetime.combine(start.date() + timedelta(days=1), datetime.min.time(), tzinfo=self.zone)
         return start, end
-
-    def quota(self, team: Any, now: datetime | None = None, day: datetime | None = None) -> Quota:
-        """Uploads that `team` has left at `now`, of the day of `day` where that is another one."""
-        return quota(self, team, now or timezone.now(), day)
 
     def require_open(self, now: datetime, whenever: bool = False) -> None:
         """Raise `Refused` unless entries are taken at `now`, or can be scored `whenever` they come."""

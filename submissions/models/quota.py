@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.db import models, transaction
@@ -16,11 +16,9 @@ from django.utils import timezone
 from submissions.errors import Refused
 from submissions.format_time import day_in_words, in_words
 from submissions.models.audit import AuditEntry
+from submissions.models.phase import Phase
 from submissions.models.status import Status
 from submissions.models.user import User
-
-if TYPE_CHECKING:
-    from submissions.models.phase import Phase
 
 
 @dataclass(frozen=True)
@@ -54,9 +52,10 @@ def most_tries(phase: Phase, extra: int, now: datetime) -> int | None:
     return min(limits) + extra if limits else None
 
 
-def quota(phase: Phase, team: Any, now: datetime, day: datetime | None = None) -> Quota:
+def quota_of(phase: Phase, team: Any, now: datetime | None = None, day: datetime | None = None) -> Quota:
     """Uploads that `team`, or the team of that key, has left in a phase at `now`, of the day of `day` where that is another one.
     Rejected, failed and cancelled entries and reservations that ran out do not count; entries of teams that members have left do."""
+    now = now or timezone.now()
     day = day or now
     _, end = phase.day(now)
     rows = tries_used(phase, [team], now).values_list("pk", "created_at", "status", "team_id")

@@ -22,6 +22,7 @@ from submissions.models.audit import AuditEntry
 from submissions.models.entry_texts import checked_about, checked_file_name, checked_sha256
 from submissions.models.frozen_board import in_time
 from submissions.models.phase import Phase
+from submissions.models.quota import quota_of
 from submissions.models.status import ELIGIBLE, ON_HOLD, RANKED, SENT, UNFLAGGED, Status
 from submissions.models.team import Team
 from submissions.models.user import User
@@ -227,7 +228,7 @@ class Submission(Leased):
         with transaction.atomic():
             if Team.objects.select_for_update().filter(pk=team.pk).first() is None:
                 raise Refused("Your team has merged with another meanwhile; upload again.", "team_gone")
-            quota = phase.quota(team, now)
+            quota = quota_of(phase, team, now)
             if not (is_baseline or quota.allowed):
                 raise Refused(quota.reason, quota.code, quota.next_at)
             Phase.objects.select_for_update().get(pk=phase.pk)  # numbers increase without gaps in a race
@@ -282,7 +283,7 @@ class Submission(Leased):
             Team.objects.select_for_update().get(pk=self.team_id)
             place = {"upload_active_at": now}
             if not mine.holding_place(now).exists():
-                quota = self.phase.quota(self.team, now)
+                quota = quota_of(self.phase, self.team, now)
                 if not quota.allowed:
                     raise Refused(f"This upload had stopped, so its place was free for others. {quota.reason}", quota.code, quota.next_at)
                 place["created_at"] = now
@@ -428,7 +429,7 @@ class Submission(Leased):
                 raise Refused(f"It waited for {_days(settings.KEEP_REJECTED_DAYS)}, and nobody confirmed it; upload it again.", "hold_over")
             phase.require_open(self.received_at if phase.has_closed(now) else now)  # what came before the end may still be confirmed
             self._require_parent(phase, self.team)
-            quota = phase.quota(self.team, now)
+            quota = quota_of(phase, self.team, now)
             if not quota.allowed:
                 raise Refused(quota.reason, quota.code, quota.next_at)
             confirmed = {"is_confirmed": True, "problems": [], "n_problems": 0}
@@ -530,7 +531,7 @@ class Submission(Leased):
         else:
             phase.require_open(now)
             self._require_parent(phase, self.team)
-        quota = phase.quota(self.team, now, place)
+        quota = quota_of(phase, self.team, now, place)
         if not quota.allowed:
             raise Refused(quota.reason, quota.code, quota.next_at)
         return place

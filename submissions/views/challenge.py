@@ -30,7 +30,7 @@ def overview(request: HttpRequest, challenge: str) -> HttpResponse:
         "takes_entries": not place.phases or any(not phase.is_imported for phase in place.phases),
         "zone": place.main_phase.time_zone if place.main_phase else "UTC",
         "announcements": place.challenge.announcements.filter(published_at__lte=place.now),
-        "organizers": place.challenge.organizers.order_by("date_joined", "id"),
+        "organizers": place.challenge.organizer_names,
         "n_teams": place.challenge.teams.joined().count(),
         "phase_rows": [_phase_row(place, phase) for phase in place.phases],
     }

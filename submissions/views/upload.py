@@ -19,6 +19,7 @@ from submissions.errors import Refused
 from submissions.forms import UploadForm
 from submissions.lookup import phase_for
 from submissions.models import Phase, Status, Team
+from submissions.models.quota import quota_of
 from submissions.permissions import Viewer, require
 from submissions.storage import uploads
 from submissions.storage.store import StorageError, disk_errors
@@ -91,7 +92,7 @@ def _page(request: HttpRequest, phase: Phase, form: UploadForm, status: int = 20
         phase.require_open(now)
     except Refused as refused:
         closed = refused.sentence
-    quota = phase.quota(team, now) if team else None
+    quota = quota_of(phase, team, now) if team else None
     # Uploads whose bytes have not all come, also those that hold no place at present.
     unfinished = phase.submissions.filter(team=team if allowed else None, status=Status.UPLOADING, upload_expires_at__gt=now)
     unfinished = unfinished.order_by("upload_expires_at")

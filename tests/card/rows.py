@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from evaluation.metrics import registry, runner
-from evaluation.metrics.runner import SampleScores
+from evaluation.metrics.result import SampleScores
 from evaluation.metrics.tolerance import differences
 from evaluation.networks import graphics_card, inference, load
 from evaluation.networks.precision import PRECISIONS, PrecisionMissing

@@ -88,7 +88,7 @@ def test_every_kind_has_a_row_in_each_app_in_one_order():
 def test_what_the_rows_name_is_there():
     for kind in evaluated.KINDS.values():
         assert kind.pair_type.of and importlib.import_module(kind.trials).all_trials
-        assert not kind.weaknesses or importlib.import_module(kind.weaknesses).EXAMPLES
+        assert not kind.weaknesses or importlib.import_module(kind.weaknesses)
         for dotted in filter(None, (kind.simulated.models, kind.warnings)):
             assert callable(evaluated._loaded(dotted))
     for kind in displayed.KINDS.values():

@@ -277,6 +277,10 @@ SPECS = (
         doc="Mean distance from points of one surface to the nearest point of the other, averaged over both directions.",
         origin=parameters.OSIM,
         function=chamfer_l1,
+        examples=(
+            "MISSING_SIDE_WEIGHS_LESS",
+            "INSIDE_OUT",
+        ),
         formula="(mean a + mean b) / 2, where a are the distances from samples of the prediction to the nearest sample of the reference, "
         "b those the other way",
         of_points=True,
@@ -288,6 +292,10 @@ SPECS = (
         doc="Mean squared distance from points of one surface to the nearest point of the other, summed over both directions.",
         origin=parameters.OSIM,
         function=chamfer_l2,
+        examples=(
+            "STRAY_TRIANGLE",
+            "INSIDE_OUT",
+        ),
         formula="mean a² + mean b²",
         of_points=True,
     ),
@@ -315,6 +323,10 @@ SPECS = (
         doc="Harmonic mean of the share of the predicted surface near the reference and the share of the reference near the prediction.",
         origin=parameters.OSIM,
         function=mesh_fscore,
+        examples=(
+            "HAIR_DECIDES_EVERYTHING",
+            "SATURATION",
+        ),
         formula="2 P R / (P + R), P the share of a ≤ threshold, R the share of b ≤ threshold",
         of_points=True,
     ),
@@ -327,6 +339,10 @@ SPECS = (
         ),
         origin=parameters.LOCASE,
         function=uhd,
+        examples=(
+            "EXTRA_PARTS_UNSEEN",
+            "WORST_POINT_DECIDES",
+        ),
         formula="max over points b of the reference (samples, vertices and what lies between) of min ‖b − p‖, p on the prediction's "
         "triangles",
         version=2,
@@ -337,6 +353,7 @@ SPECS = (
         doc="Mean distance from points of the predicted surface to the reference's surface itself; missing parts cost nothing.",
         origin=Origin((papers.PIFU,)),
         function=p2s,
+        examples=("MISSING_PARTS_UNSEEN",),
         formula="mean over samples p of the prediction of min |p - q|, q on the reference's triangles",
     ),
     MetricSpec(
@@ -352,6 +369,7 @@ SPECS = (
         "point of the other surface, averaged over both directions. Faces turned inside out cost nothing.",
         origin=parameters.LOCASE,
         function=normal_difference,
+        examples=("PLACE_UNSEEN",),
         formula="(mean (1 - |n(A) · n(nearest B)|) + mean (1 - |n(B) · n(nearest A)|)) / 2",
     ),
 )

@@ -17,6 +17,8 @@ from evaluation.metrics.spec import PRECISION, Effort, MetricSpec, Param, Source
 from evaluation.metrics.tolerance import OF_NETWORKS
 from evaluation.networks.precision import current
 from evaluation.rendering.cameras import View
+from evaluation.rendering.reference import mesh_views
+from submissions.formats.arrays import Mesh
 
 if TYPE_CHECKING:
     import torch
@@ -62,8 +64,6 @@ def looks(pair: MeshPair, surface: tuple[np.ndarray, np.ndarray], up: str, weigh
     from evaluation.networks import lite0
     from evaluation.networks.inference import in_batches
     from evaluation.networks.load import load
-    from evaluation.rendering.reference import mesh_views
-    from submissions.formats.arrays import Mesh
 
     drawn = list(mesh_views(Mesh(*surface), VIEWS, SIDE, up, (np.zeros(3), pair.diagonal("gt_unit") / 2)))
     pictures = [torch.from_numpy(one.normals.transpose(2, 0, 1).copy()).float() for one in drawn]
@@ -101,6 +101,7 @@ SPECS = (
         "reference's frame. Faces are rendered from both sides, so flipped faces make no difference.",
         origin=Origin((papers.EFFICIENTNET,), "our own definition on the paper’s network"),
         function=mesh_looks,
+        examples=("INSIDE_OUT",),
         weights="lite0",
         tolerance=OF_NETWORKS,
         effort=Effort(3.0, 200_000, power=1.0, by=1, least=True),

@@ -217,6 +217,7 @@ def _spec(
         doc=doc,
         origin=Origin((papers.SAUCD,)),
         function=function,
+        examples=() if params else ("MIRROR_IMAGE", "SIZE_AND_PLACE_UNSEEN"),
         weights=key if params else None,
         effort=Effort(120.0, 10_000, power=3.0, most="max_vertices"),
         formula=formula,

@@ -78,6 +78,10 @@ SPECS = (
         doc="Share of predicted corners that lie within tau of the reference corner they are matched to.",
         origin=parameters.HOHO,
         function=corner_precision,
+        examples=(
+            "EDGES_UNSEEN",
+            "ONE_CORNER_ENOUGH",
+        ),
         micro=Micro("corner_precision_micro", "tp", ("n_pred",)),
         formula=f"TP / |P|, {_HITS}",
     ),
@@ -88,6 +92,10 @@ SPECS = (
         doc="Share of reference corners that have a matched predicted corner within tau.",
         origin=parameters.HOHO,
         function=corner_recall,
+        examples=(
+            "EDGES_UNSEEN",
+            "WRONG_CORNERS_FREE",
+        ),
         micro=Micro("corner_recall_micro", "tp", ("n_gt",)),
         formula=f"TP / |G|, {_HITS}",
     ),
@@ -98,6 +106,10 @@ SPECS = (
         doc="Harmonic mean of corner precision and corner recall.",
         origin=Origin((papers.WIREFRAMES,), f"recommended by this paper, defined by the {parameters.HOHO.note}"),
         function=corner_f1,
+        examples=(
+            "EDGES_UNSEEN",
+            "LOST_HITS",
+        ),
         symmetry=Symmetry.EXACT,
         micro=Micro("corner_f1_micro", "tp", ("n_pred", "n_gt"), factor=2.0),
         formula=f"2 TP / (|P| + |G|), {_HITS}",
@@ -110,6 +122,10 @@ SPECS = (
         doc="Mean distance of the corners that are hits; tau if there is none.",
         origin=parameters.BUILDING3D,
         function=corner_offset,
+        examples=(
+            "REWARDS_FINDING_LESS",
+            "OFFSETS_WITHOUT_EDGES",
+        ),
         micro=Micro("corner_offset_micro", "distance_sum", ("tp",)),
         formula="(1 / TP) Σ ‖p − g‖ over matched (p, g) with ‖p − g‖ ≤ τ",
     ),

@@ -192,6 +192,10 @@ SPECS = (
         doc="Mean distance from points on the edges of one wireframe to the edges of the other, averaged over both directions.",
         origin=parameters.WIREFRAME,
         function=ecd_chamfer,
+        examples=(
+            "CONNECTION_UNSEEN",
+            "FEW_WRONG_LONG_EDGES",
+        ),
         symmetry=Symmetry.ROUNDING,
         formula="½ (mean_{a∈A} min_{q∈Q} ‖a − q‖ + mean_{b∈B} min_{p∈P} ‖b − p‖), A, B samples of the edges P, Q",
         version=2,
@@ -205,6 +209,10 @@ SPECS = (
         "the chamfer distance, it requires the right amount of edge everywhere.",
         origin=parameters.WIREFRAME,
         function=ecd_emd,
+        examples=(
+            "MISSING_PARTS_PAID_BY_NEIGHBOURS",
+            "CONNECTION_UNSEEN",
+        ),
         symmetry=Symmetry.ROUNDING,
         formula="min_σ (1/n) Σ_k ‖a_k − b_σ(k)‖ over permutations σ",
     ),
@@ -216,6 +224,10 @@ SPECS = (
         doc="Largest distance from a point on the edges of either wireframe, a sample or an end, to the edges of the other.",
         origin=parameters.WIREFRAME,
         function=wf_hausdorff,
+        examples=(
+            "WORST_POINT_DECIDES",
+            "CONNECTION_UNSEEN",
+        ),
         symmetry=Symmetry.ROUNDING,
         formula="max(max_{a∈A} min_{q∈Q} ‖a − q‖, max_{b∈B} min_{p∈P} ‖b − p‖), A, B samples and ends of the edges P, Q",
         version=2,

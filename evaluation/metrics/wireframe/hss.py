@@ -128,6 +128,10 @@ SPECS = (
         "and equal edges have an IoU of exactly 1, not 0.99999….",
         origin=parameters.HOHO,
         function=hss,
+        examples=(
+            "TILT",
+            "CLIFF",
+        ),
         version=4,
         formula=f"{_FORMULA}, A, B of sheared hexagonal prisms",
     ),
@@ -140,6 +144,10 @@ SPECS = (
         "Its values are not those of the official scorer and are not comparable with them; equal edges have an IoU of exactly 1.",
         origin=parameters.HOHO,
         function=hss_exact,
+        examples=(
+            "CLIFF",
+            "CUT",
+        ),
         version=3,
         effort=EFFORT,
         formula=f"{_FORMULA}, A, B of round tubes",

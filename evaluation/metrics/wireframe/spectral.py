@@ -125,6 +125,7 @@ def _spec(p: int, function: Callable[..., MetricResult], formula: str) -> Metric
         "how edges are connected and how long they are, not where they are. Large buildings weigh more in a mean over items.",
         origin=parameters.WIREFRAME,
         function=function,
+        examples=("POSE_UNSEEN", "SHEAR_UNSEEN"),
         symmetry=Symmetry.ROUNDING,
         effort=Effort(10.0, 3_000, power=3.0),  # both spectra, where all vertices hang together; parts that do not are solved alone
         formula=f"{formula}, λ, μ = eig(diag(A1) − A), A_ij = ‖v_i − v_j‖",

@@ -295,6 +295,10 @@ SPECS = (
         "Moving or scaling a prediction as a whole hardly costs anything.",
         origin=parameters.S23DR_2024,
         function=wed_prereg,
+        examples=(
+            "WRONG_PLACE_WRONG_SIZE",
+            "SPLIT_OR_LOST",
+        ),
         formula=f"{_COST}, p ← (p − μ_P) σ_G / σ_P + μ_G, matched by Hungarian",
     ),
     parameters.distance(
@@ -307,6 +311,10 @@ SPECS = (
         "deleted or inserted.",
         origin=parameters.WIREFRAME,
         function=wed_mnn,
+        examples=(
+            "SPLIT_OR_LOST",
+            "WORSE_THAN_NOTHING",
+        ),
         formula=f"{_COST}, p ↔ g iff each is the other's nearest",
     ),
     parameters.distance(
@@ -322,6 +330,10 @@ SPECS = (
         doc=f"{_TURNING}. Every predicted vertex is moved to the nearest reference vertex, so several may become one; none is deleted.",
         origin=parameters.WIREFRAME,
         function=wed_nearest,
+        examples=(
+            "CLUTTER_AROUND_CORNER_COLLAPSES",
+            "WORSE_THAN_NOTHING",
+        ),
         formula="(T + c_ins·n_ins + c_merge·n_merged + c_e·(len_del + len_ins)) / L, T = Σ_p min_g ‖p − g‖",
     ),
     parameters.distance(
@@ -333,6 +345,10 @@ SPECS = (
         doc=f"{_TURNING}. Vertices are matched one to one with the least total distance, whatever the distance of a pair.",
         origin=parameters.WIREFRAME,
         function=wed_hungarian,
+        examples=(
+            "SPLIT_OR_LOST",
+            "STRAY_MATCHED",
+        ),
         formula=f"{_COST}, matched by Hungarian on ‖p − g‖",
     ),
     parameters.distance(
@@ -353,6 +369,10 @@ SPECS = (
         "with the reference.",
         origin=parameters.BUILDING3D,
         function=wed_ap,
+        examples=(
+            "LOOSE_CORNERS_FREE",
+            "SPLIT_OR_LOST",
+        ),
         formula="(Σ_{p∈M_P} min_{g∈M_G} ‖p − g‖ + len_del + len_ins) / L",
         version=2,
     ),

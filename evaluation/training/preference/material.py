@@ -112,7 +112,7 @@ def seen(
             row = decisions.samples.index(sample)
             item = about.item(sample)
             pair = Pair.of(files.get(item), references[item])
-            if metric.sight(pair) is not None:
+            if metric.viewpoint(pair) is not None:
                 found[row, column], known[row, column] = _features(metric.canonical_view(pair), features, kept), True
             advance()
     return Seen(found, known)

@@ -14,7 +14,7 @@ from leaderboard.console.page import page, paged
 from leaderboard.lookup import organizer
 from submissions.lookup import row_number, team_of
 from submissions.models import Challenge, ExtraTries, Status
-from submissions.models.quota import tries_used
+from submissions.models.quota import quota_of, tries_used
 
 
 @organizer
@@ -50,7 +50,7 @@ def team(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
         return redirect(request.path)
     now = timezone.now()
     usage = [
-        {"phase": phase, "quota": phase.quota(chosen_team, now), "used": tries_used(phase, [chosen_team], now).values("pk").count()}
+        {"phase": phase, "quota": quota_of(phase, chosen_team, now), "used": tries_used(phase, [chosen_team], now).values("pk").count()}
         for phase in challenge.phases.all()
     ]
     # Looked at first, and offered where nothing speaks against it.

@@ -19,6 +19,7 @@ from leaderboard.stats.states import State
 from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.wording import stated
 from leaderboard.wording.digits import NONE, Bounds, Rounded, rounded
+from leaderboard.wording.figures import number
 from submissions.entry_fields import EntryField
 
 KEPT = 16_384  # texts whose escaped form a writer keeps: a board's values have few digits, so most come again and again
@@ -178,10 +179,10 @@ class Table:
                     if figure is None or figure.value is None:
                         texts.append(NONE)
                         continue
-                    more = [f"{figure.low:.2f} to {figure.high:.2f}" if figure.low is not None else "no interval"]
+                    more = ["no interval" if figure.low is None else f"{number(figure.low, 2)} to {number(figure.high, 2)}"]
                     if name == "rho" and figure.n:  # of entries, which no caption counts
                         more.append(f"{figure.n:,} {'entry' if figure.n == 1 else 'entries'}")
-                    texts.append(f"{figure.value:.2f} ({', '.join(more)})")
+                    texts.append(f"{number(figure.value, 2)} ({', '.join(more)})")
                 found.append((title, [*[""] * len(self.stated), *texts]))
         return found
 

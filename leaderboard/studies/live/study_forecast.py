@@ -1,4 +1,4 @@
-"""Outlook of a study of pairs before it opens: from its plan, and from how past studies of the kind went."""
+"""Forecast of a study of pairs before it opens: from its plan, and from how past studies of the kind went."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Sheet:
 
 
 @dataclass(frozen=True)
-class Outlook:
+class Forecast:
     """With so many raters: their `answers` (without repeats), how many a pair gets, the smallest share of deciders that is told from
     one half in four of five studies (None: not even all of them), how many of past gaps are that large, the `shared` decisive answers
     on questions that two decided, and the hours that all take together."""
@@ -102,7 +102,7 @@ def planned_looks(
 ) -> list[PlannedLook]:
     """The looks of a study of so many `entries` that ends after `answers`. `first_place`: questions go to the first and those not yet told
     from it, which are all others until something is known. Answers on damaged entries are asked and not counted: `counts` is the share
-    of pairs that have none. A look stands by the answers on two entries alone, as `outlook` does."""
+    of pairs that have none. A look stands by the answers on two entries alone, as `forecast` does."""
     rows = []
     own = sheet.per_rater - math.ceil(sheet.gold * sheet.per_rater - 1e-9)
     aimed = 1 - EXPLORED if first_place and entries > 1 else 0.0  # share of the questions that go to the first
@@ -152,7 +152,7 @@ def _decided_by_two(raters: int, ties: float) -> float:
     return raters * (1 - ties) * (1 - ties ** (raters - 1))
 
 
-def outlook(sheet: Sheet, habits: Habits, raters: int) -> Outlook:
+def forecast(sheet: Sheet, habits: Habits, raters: int) -> Forecast:
     own = sheet.per_rater
     answers = raters * own
     counted = raters * (own - math.ceil(sheet.gold * own - 1e-9))
@@ -160,13 +160,13 @@ def outlook(sheet: Sheet, habits: Habits, raters: int) -> Outlook:
     share = smallest_share(per_pair, habits.ties)
     seen = 0 if share is None else sum(max(gap, 1 - gap) >= share for gap in habits.gaps)
     seconds = answers * (1 + sheet.repeats) * habits.seconds
-    return Outlook(raters, answers, per_pair, share, seen, shared_answers(sheet, raters, habits.ties), seconds / 3600)
+    return Forecast(raters, answers, per_pair, share, seen, shared_answers(sheet, raters, habits.ties), seconds / 3600)
 
 
-def table(sheet: Sheet, habits: Habits, most: int | None = None) -> list[Outlook]:
+def table(sheet: Sheet, habits: Habits, most: int | None = None) -> list[Forecast]:
     """One line for each of `RATERS`, and of as many as there may be at most."""
     counts: Sequence[int] = RATERS if most is None else sorted({*(n for n in RATERS if n < most), most})
-    return [outlook(sheet, habits, n) for n in counts]
+    return [forecast(sheet, habits, n) for n in counts]
 
 
 def raters_for_comparison(sheet: Sheet, habits: Habits, most: int = 1000) -> int | None:

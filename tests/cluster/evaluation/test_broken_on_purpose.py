@@ -19,6 +19,7 @@ from evaluation.work.sweep import sweep
 from submissions.entry_states import Reason, Why
 from submissions.errors import Refused
 from submissions.models import Phase, Status, Submission
+from submissions.models.quota import quota_of
 from submissions.storage import stored_files
 from submissions.storage.store import StorageError
 from tests.support.factories import archive, gables, perturbed, received
@@ -230,10 +231,10 @@ def test_work_that_never_ends_well_fails_with_a_reason_and_gives_the_quota_back(
     assert entry.why == Why(Reason.CRASH)
     assert "Traceback" in entry.failure_detail
     assert entry.attempts == 3, "attempts are bounded"
-    assert entry.fault == "service" and phase.quota(people.team).left_total == 1
+    assert entry.fault == "service" and quota_of(phase, people.team).left_total == 1
     monkeypatch.undo()
     entry.retry(people.owner)
-    assert entry.fault == "" and phase.quota(people.team).left_total == 0
+    assert entry.fault == "" and quota_of(phase, people.team).left_total == 0
     worker.drain()
     one_set_of_scores(entry, 3)
 
@@ -269,7 +270,7 @@ def test_cancelling_stops_the_work_and_writes_no_score(slow_phase, people, refer
         entry.cancel()
         wait_until(lambda: Evaluation.objects.get().state == Evaluation.State.CANCELLED, what="the evaluation to be dropped")
     assert not Score.objects.exists()
-    assert slow_phase.quota(people.team).allowed
+    assert quota_of(slow_phase, people.team).allowed
 
 
 def test_an_entry_that_arrives_during_a_re_evaluation_is_scored_under_both_and_the_board_switches_once(phase, people, references):

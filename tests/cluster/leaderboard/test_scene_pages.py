@@ -183,7 +183,7 @@ def give_objects(it: Submission) -> None:
     """A column of objectness, as its worker would have left it: two objects in each view, one of them below the scene."""
     chair = osim.SeenObject("chair", 9.6, 16.0, 48.0, 48.0, 0.9, 0.123, 0.5, 0.75)
     table = osim.SeenObject("table", 48.0, 16.0, 96.0, 64.0, 0.9, 0.9, 0.2, 0.25)
-    from evaluation.metrics.runner import SampleScores
+    from evaluation.metrics.result import SampleScores
     from tests.support.leaderboard.scores import summarise
 
     evaluation = Evaluation.objects.get(submission=it)
@@ -200,7 +200,7 @@ def give_objects(it: Submission) -> None:
     summary = summarise(registry.get("osim"), samples.values, samples.statuses, samples.parts, batch.reference.groups)
     rows = {score.slug: score for score in evaluation.scores.all()}
     evaluation.batch.metrics = [column | labels]
-    Score.write(evaluation, {"osim": (samples, summary)})
+    Score.write(evaluation.pk, evaluation.batch.metrics, {"osim": (samples, summary)})
     assert set(rows) == {"psnr", "ssim"}
 
 

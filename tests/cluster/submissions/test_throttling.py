@@ -19,6 +19,7 @@ from leaderboard.service.cache import SteadyRedisCache
 from submissions import throttling
 from submissions.errors import Refused
 from submissions.models import ApiToken, ExtraTries, Phase, RateCount, Status, Submission
+from submissions.models.quota import quota_of
 from submissions.storage import uploads
 from tests.environment import free_port
 from tests.support.at_once import outcomes, together
@@ -264,7 +265,7 @@ def test_uploads_that_stopped_before_midnight_take_places_of_the_day_on_which_th
     rows = list(Submission.objects.order_by("pk"))
     assert [row.created_at >= before for row in rows] == [True] * 2 + [False] * 6
     assert {row.upload_expires_at for row in rows} == {reserved[0].upload_expires_at}, "they run out when they would have"
-    assert phase.quota(people.team, yesterday).left_today == 2
+    assert quota_of(phase, people.team, yesterday).left_today == 2
 
 
 def test_an_upload_that_never_stopped_keeps_its_day(phase, people, settings):
@@ -326,7 +327,7 @@ def test_an_extra_try_is_used_once_on_whichever_day(phase, people):
 
 
 def test_no_limit_means_none(phase, people):
-    quota = limited(phase).quota(people.team, at("2026-06-01"))
+    quota = quota_of(limited(phase), people.team, at("2026-06-01"))
     assert (quota.left_today, quota.left_total, quota.left_at_once, quota.allowed) == (None, None, None, True)
 
 

@@ -156,7 +156,7 @@ def test_the_page_of_a_team_says_why_an_entry_has_no_rank(every, people):
     client = signed_in(people.owner)
     for state, it in every.items():
         page = words(client.get(reverse("method", args=[people.team.pk, it.method_name])))
-        expected = {State.SCORED: "<b>1</b>", State.UNRANKED: "its best entry counts"}.get(state, f">{label(state)}<")
+        expected = {State.SCORED: "<b>1</b>", State.UNRANKED: "only the best entry of each team"}.get(state, f">{label(state)}<")
         assert expected in page, state
     assert "is on_hold" not in words(Client().get(reverse("team_page", args=[people.team.pk])))
     assert "is on_hold" in words(client.get(reverse("team_page", args=[people.team.pk])))

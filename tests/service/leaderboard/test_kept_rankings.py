@@ -147,7 +147,7 @@ def test_the_feed_of_a_board_opens_only_the_rankings_it_tells_of(ranked, client,
     keep(ranked, FEW)
     page = reverse("board_feed", args=[ranked.challenge.slug, ranked.slug])
     client.get(page)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         assert client.get(page).content.decode().count("<entry>") == 1
 
 

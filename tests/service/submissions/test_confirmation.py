@@ -28,6 +28,7 @@ from submissions.formats.inputs import read_table, write_table
 from submissions.formats.wireframe.wireframe_files import Wireframe, write_obj
 from submissions.manifest import Input
 from submissions.models import Challenge, Phase, Status, Submission
+from submissions.models.quota import quota_of
 from submissions.storage import stored_files
 from submissions.wording import sentence
 from tests.support.factories import MESH_METRICS, PhaseFactory, archive, gables, give_reference, received
@@ -75,7 +76,7 @@ class TestHeldBack:
         entry = scored(items=scaled(gables(), 1000))
         assert (entry.status, entry.reason) == (Status.REJECTED, Reason.INPUTS)
         assert entry.problems == ["house_01 and 3 others are 1,000 times larger than their points: millimetres? This phase wants metres."]
-        assert given_out.quota(people.team).left_total == 1 and not Evaluation.objects.filter(submission=entry).exists()
+        assert quota_of(given_out, people.team).left_total == 1 and not Evaluation.objects.filter(submission=entry).exists()
         assert scored().status == Status.SCORED, "one that fits is scored at once"
 
     def test_its_page_asks_its_team_and_tells_nobody_else(self, given_out, people, scored):
@@ -96,9 +97,8 @@ class TestHeldBack:
         entry.refresh_from_db()
         assert (entry.status, entry.reason, entry.is_confirmed) == (Status.SCORED, "", True)
         assert entry.problems == [] and "millimetres?" in entry.warnings[0] and entry.created_at > sent
-        assert (
-            given_out.quota(people.team).left_total == given_out.quota(people.other_team).left_total - 1 if given_out.limit_total else True
-        )
+        own, others = quota_of(given_out, people.team), quota_of(given_out, people.other_team)
+        assert own.left_total == others.left_total - 1 if given_out.limit_total else True
 
     def test_confirming_counts_as_an_upload_of_now(self, given_out, people, scored):
         entry = scored(items=scaled(gables(), 1000))
@@ -119,7 +119,7 @@ class TestHeldBack:
         entry.confirm(now)
         assert (entry.received_at, entry.created_at) == (came, now)
         given_out.refresh_from_db()
-        assert given_out.quota(people.team, now).left_today == 0 and given_out.quota(people.team).left_today == 1
+        assert quota_of(given_out, people.team, now).left_today == 0 and quota_of(given_out, people.team).left_today == 1
 
     @pytest.mark.parametrize(
         ("changes", "after", "code"),

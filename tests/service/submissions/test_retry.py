@@ -12,6 +12,7 @@ from evaluation.models import Evaluation
 from submissions.entry_states import Reason, Why
 from submissions.errors import Refused
 from submissions.models import AuditEntry, ExtraTries, Phase, Status, Submission
+from submissions.models.quota import quota_of
 from tests.support.factories import archive, gables, received
 from tests.support.people import People
 
@@ -78,7 +79,7 @@ class TestWhileThePhaseIsOpen:
         assert api(people.owner, failed).json()["status"] == "received"
         failed.refresh_from_db()
         assert failed.created_at >= before and failed.received_at == yesterday and failed.reason == failed.fault == ""
-        assert (phase.quota(people.team).left_today, phase.quota(people.team, yesterday).left_today) == (0, 1)
+        assert (quota_of(phase, people.team).left_today, quota_of(phase, people.team, yesterday).left_today) == (0, 1)
 
     def test_a_retry_that_was_begun_is_not_begun_again(self, phase, people):
         limited(phase, limit_per_day=1)

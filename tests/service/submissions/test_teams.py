@@ -24,6 +24,7 @@ from submissions.models import (
     TeamInvite,
     TeamMerge,
 )
+from submissions.models.quota import quota_of
 from tests.support.factories import TeamFactory, UserFactory, join
 
 pytestmark = pytest.mark.django_db
@@ -418,8 +419,8 @@ def test_two_teams_may_have_used_no_more_tries_than_one_could_have(limited, peop
         assert people.team.why_not_merge(people.other_team, timezone.now() + timedelta(days=1)) == ""
     else:
         people.team.take_in(people.other_team, None)
-        assert limited.quota(people.team).left_today == 0  # both have sent two today
-        assert limited.quota(people.team, timezone.now() + timedelta(days=1)).left_today == 2
+        assert quota_of(limited, people.team).left_today == 0  # both have sent two today
+        assert quota_of(limited, people.team, timezone.now() + timedelta(days=1)).left_today == 2
 
 
 def test_the_whole_phase_holds_two_teams_back_too(phase, people):
@@ -489,22 +490,25 @@ def test_who_leaves_starts_with_the_tries_that_the_team_has_used(limited, people
         people.team.leave(people.mate)
     alone = Team.of(limited.challenge, people.mate)
     assert alone.name == people.mate.username and alone.is_leader(people.mate) and not alone.submissions.exists()
-    own, kept = limited.quota(alone), limited.quota(people.team)
+    own, kept = quota_of(limited, alone), quota_of(limited, people.team)
     assert (own.left_today, own.left_total) == (kept.left_today, kept.left_total) == (0, 2)
     assert own.left_at_once is None and Phase.objects.filter(pk=limited.pk).update(limit_at_once=1)
-    assert limited.quota(alone).left_at_once is None  # asked of the row as it was
+    assert quota_of(limited, alone).left_at_once is None  # asked of the row as it was
     limited.refresh_from_db()
-    assert (limited.quota(alone).left_at_once, limited.quota(people.team).left_at_once) == (1, 0)  # what is in progress is the team's
+    assert (quota_of(limited, alone).left_at_once, quota_of(limited, people.team).left_at_once) == (
+        1,
+        0,
+    )  # what is in progress is the team's
     # What the team's entry comes to counts for both.
     Submission.objects.filter(pk=busy.pk).update(status="rejected")
-    assert limited.quota(alone).left_total == 3
+    assert quota_of(limited, alone).left_total == 3
     # What the team sends from now on is its own, and nobody gets rid of the tries by leaving or founding again.
     entry(limited, people.team)
-    assert (limited.quota(alone).left_total, limited.quota(people.team).left_total) == (3, 2)
+    assert (quota_of(limited, alone).left_total, quota_of(limited, people.team).left_total) == (3, 2)
     with refused("has_entries"):
         alone.leave(people.mate)
     again = Team.create(limited.challenge, people.mate, "Eaves")
-    assert limited.quota(again).left_total == 3
+    assert quota_of(limited, again).left_total == 3
 
 
 def test_who_comes_back_brings_no_try_twice(limited, people):
@@ -516,7 +520,7 @@ def test_who_comes_back_brings_no_try_twice(limited, people):
     alone = Team.of(limited.challenge, people.mate)
     entry(limited, alone)
     people.team.admit(people.mate)
-    assert limited.quota(people.team).left_total == 2 and not people.team.earlier_entries.exists()
+    assert quota_of(limited, people.team).left_total == 2 and not people.team.earlier_entries.exists()
 
 
 def test_who_joins_another_team_brings_the_tries_used_before(limited, people):
@@ -527,7 +531,7 @@ def test_who_joins_another_team_brings_the_tries_used_before(limited, people):
     people.team.leave(people.mate)
     entry(limited, people.other_team)
     people.other_team.admit(people.mate)
-    assert limited.quota(people.other_team).left_total == 0 and limited.quota(people.team).left_total == 1
+    assert quota_of(limited, people.other_team).left_total == 0 and quota_of(limited, people.team).left_total == 1
     ada = participant(limited.challenge, "ada")
     entry(limited, Team.of_one(limited.challenge, ada))
     assert "have used 4 tries" in people.other_team.why_not_admit(ada)

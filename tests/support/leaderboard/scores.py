@@ -12,7 +12,8 @@ from django.utils import timezone
 
 from evaluation.metrics import registry
 from evaluation.metrics.aggregation import summarise
-from evaluation.metrics.runner import MetricRequest, SampleScores, score_items
+from evaluation.metrics.result import SampleScores
+from evaluation.metrics.runner import MetricRequest, score_items
 from evaluation.models import Evaluation, EvaluationBatch, Score
 from leaderboard.records.board import Board
 from submissions.formats.arrays import Mesh, Wireframe
@@ -34,7 +35,7 @@ def entry(phase: Phase, team: Team, values: Mapping[str, Sequence[float | None]]
     evaluation = Evaluation.objects.create(submission=submission, batch=batch, state="done", n_items=len(batch.reference.item_ids))
     batch.metrics = [metric for metric in batch.metrics if metric["slug"] in values]
     evaluation.batch = batch
-    Score.write(evaluation, {slug: samples(batch, slug, row) for slug, row in values.items()})
+    Score.write(evaluation.pk, evaluation.batch.metrics, {slug: samples(batch, slug, row) for slug, row in values.items()})
     phase.touch_board()
     return submission
 

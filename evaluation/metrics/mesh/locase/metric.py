@@ -8,6 +8,7 @@ import numpy as np
 
 from evaluation.metrics import papers
 from evaluation.metrics.mesh.locase.alignment import shape
+from evaluation.metrics.mesh.locase.sampling import Sampling, sampling
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.papers import Origin
 from evaluation.metrics.result import MetricResult, Status
@@ -36,7 +37,6 @@ def locase(pair: MeshPair, weights: str) -> MetricResult:
     if damaged is None:
         return MetricResult(WORST, Status.OK if len(pair.pred_vertices) else Status.EMPTY_PRED, ("degenerate",))
     # Loads torch, which a process that computes no learned metric never needs.
-    from evaluation.metrics.mesh.locase.sampling import Sampling
     from evaluation.metrics.mesh.locase.scoring import compared, encoding
 
     model, (encoded, how) = network(found), reference
@@ -62,7 +62,6 @@ def network(found: stored.Weights) -> LoCaSE:
 
 def _reference(pair: MeshPair, found: stored.Weights) -> tuple[np.ndarray, ...]:
     """(encoding float32[512], sampling float64[4]) of the reference, () where it is degenerate."""
-    from evaluation.metrics.mesh.locase.sampling import sampling
     from evaluation.metrics.mesh.locase.scoring import encoding
 
     points = shape(pair.ref_vertices, pair.ref_faces)
@@ -105,6 +104,7 @@ SPECS = (
         ),
         origin=Origin((papers.LOCASE,), "the architecture and the weights are our own"),
         function=locase,
+        examples=("SIZE_AND_PLACE_UNSEEN_BY_LOCASE",),
         warning="Shown, not ranked: on ten meshes that training never saw the shipped weights broke three of four sentences. Noise that "
         "nobody sees stayed within 2 % of the clean score on eight of ten (worst 11.9 %), more damage scored no higher in 44 of 60 series, "
         "and an unrelated mesh came last on two of ten; only more noise never scored higher. Order nothing by it. It does not see scale "

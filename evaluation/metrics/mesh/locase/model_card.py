@@ -138,7 +138,8 @@ def _left_out(card: dict[str, Any]) -> list[str]:
         "## One object left out at a time",
         "",
         f"Not of these weights: for each of {len(meshes)} simulated objects the same network was trained from the start on the others "
-        f"(epochs: {found['epochs']}) and judged on it, by correlations with the pseudo-scores of its damaged meshes.",
+        f"(epochs: {found['epochs']}) and judged on it, by correlations with the pseudo-scores of its damaged meshes. "
+        "The paper's figures are of other meshes, on human scores: they are no target for these.",
         "",
         *folds_table(meshes, found["folds"]),
         "",

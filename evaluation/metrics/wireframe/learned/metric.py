@@ -15,7 +15,8 @@ from evaluation.metrics.wireframe.canon import segments
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.metrics.wireframe.parameters import WIREFRAME
 from evaluation.networks import weights as stored
-from evaluation.rendering.wires import BLACK, BLUE, Lines, Sight, picture
+from evaluation.networks.precision import FLOAT32
+from evaluation.rendering.wires import BLACK, BLUE, Lines, Viewpoint, picture
 
 if TYPE_CHECKING:
     from evaluation.metrics.wireframe.learned.network import Head
@@ -27,18 +28,18 @@ WIDTH = 2.0  # of a line, in pixels
 VIEW_VERSION = 1  # raised whenever a pixel can change
 
 
-def sight(pair: Pair) -> Sight | None:
+def viewpoint(pair: Pair) -> Viewpoint | None:
     """Azimuth 45°, elevation 30°, on the ball around the reference's vertices whose middle is that of their bounding box; None
     where that has no size. What the prediction holds beyond is cut off, it never changes the view."""
     squared = (pair.ref_vertices**2).sum(axis=1)
     radius = float(np.sqrt(squared.max())) if len(squared) else 0.0
-    return Sight((0.0, 0.0, 0.0), MARGIN * radius) if radius > 0 else None
+    return Viewpoint((0.0, 0.0, 0.0), MARGIN * radius) if radius > 0 else None
 
 
 def canonical_view(pair: Pair) -> np.ndarray:
     """uint8[518, 518, 3]: the reference's edges in black and the prediction's in blue over them, on white, smoothed by two
     samples a side. ValueError for a reference without size."""
-    place = sight(pair)
+    place = viewpoint(pair)
     if place is None:
         raise ValueError("a reference without size cannot be looked at")
     reference = Lines(segments(pair.ref_vertices, pair.ref_edges).ends, BLACK, WIDTH)
@@ -58,7 +59,7 @@ def wf_learned(pair: Pair, weights: str) -> MetricResult:
     on: no network scores with random weights.
     """
     found = stored.require(NETWORK, weights)
-    if sight(pair) is None:
+    if viewpoint(pair) is None:
         return MetricResult(None, Status.NOT_APPLICABLE, ("degenerate_reference",))
     if not len(segments(pair.pred_vertices, pair.pred_edges)):
         (alone,) = pair.reference_once(f"{NETWORK} {found.sha256}", lambda: (liking(found, [canonical_view(pair)]),))
@@ -74,7 +75,6 @@ def liking(found: stored.Weights, views: Sequence[np.ndarray]) -> np.ndarray:
     from evaluation.metrics.wireframe.learned import network
     from evaluation.metrics.wireframe.learned.network import ready
     from evaluation.networks.inference import exact
-    from evaluation.networks.precision import FLOAT32
 
     known = network.KNOWN[found.card["features"]["name"]]
     if found.sha256 not in _loaded:

@@ -13,7 +13,7 @@ import scipy
 from leaderboard.stats import agreement, another_rater, davidson, meaning
 from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.answers import Answers, weighted
-from leaderboard.stats.plans import PLANS, Outlook
+from leaderboard.stats.plans import PLANS, Projection
 
 NU = 0.8  # Davidson's ties
 Z = 2.6  # standard errors of a share over the draws, beyond which a figure is another: one test in a hundred
@@ -173,7 +173,7 @@ def test_what_is_said_of_more_raters_comes_true_over_kinds_of_studies_as_often_a
         places, first = model.places(), int(np.argmax(model.theta))
         if places.high[first] == 1:
             continue
-        said = Outlook.of(model, float(places.critical[first]), places.df).chance(PLANS["people"](factor))
+        said = Projection.of(model, float(places.critical[first]), places.df).chance(PLANS["people"](factor))
         model = davidson.models(later)[0]  # those raters, and twice as many more
         rows.append((said, model.places().high[int(np.argmax(model.theta))] == 1))
     said, true = (np.array(column, dtype=float) for column in zip(*rows, strict=True))

@@ -5,10 +5,8 @@ import pytest
 from evaluation.kinds import KINDS
 from evaluation.metrics import registry
 from evaluation.properties import weaknesses
-from evaluation.properties.mesh_weaknesses import EXAMPLES as MESH
-from evaluation.properties.wireframe_weaknesses import EXAMPLES as WIREFRAME
 
-ALL = [weakness for key in (*WIREFRAME, *MESH) if key in registry.REGISTRY for weakness in weaknesses.of(key)]
+ALL = [weakness for key in registry.REGISTRY for weakness in weaknesses.of(key)]
 
 
 def shown(key: str, title: str, **params) -> tuple[float, ...]:

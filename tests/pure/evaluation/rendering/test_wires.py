@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from evaluation.rendering import wires
-from evaluation.rendering.wires import BLACK, BLUE, Lines, Sight, picture
+from evaluation.rendering.wires import BLACK, BLUE, Lines, Viewpoint, picture
 
-FRONT = Sight((0.0, 0.0, 0.0), 10.0, azimuth=0.0, elevation=0.0)  # 20 px: a pixel is a unit
+FRONT = Viewpoint((0.0, 0.0, 0.0), 10.0, azimuth=0.0, elevation=0.0)  # 20 px: a pixel is a unit
 
 
 def line(*points):
@@ -51,10 +51,10 @@ def test_later_layers_cover_earlier_ones_and_a_pixel_is_the_mean_of_its_samples(
 
 def test_the_view_by_hand():
     """Azimuth 45°, elevation 30°: right is (−1, 1, 0)/√2, up is (−1/4·√2, −1/4·√2, √3/2)."""
-    sight = Sight((1.0, 2.0, 3.0), 2.0)
+    viewpoint = Viewpoint((1.0, 2.0, 3.0), 2.0)
     points = np.array([[1, 2, 3], [1, 2, 5], [0, 3, 3], [2, 3, 3]], dtype=float)
     expected = [[50, 50], [50, 50 - 50 * np.sqrt(3) / 2], [50 + 50 / np.sqrt(2), 50], [50, 50 + 25 / np.sqrt(2)]]
-    assert np.allclose(sight.projected(points, 100), expected, atol=1e-12)
+    assert np.allclose(viewpoint.projected(points, 100), expected, atol=1e-12)
 
 
 def test_order_and_direction_of_lines_leave_no_trace_and_far_ends_are_cut_off():
@@ -68,8 +68,8 @@ def test_order_and_direction_of_lines_leave_no_trace_and_far_ends_are_cut_off():
 
 
 @pytest.mark.parametrize("radius", [0.0, float("inf"), float("nan")])
-def test_a_sight_without_size_is_refused(radius):
+def test_a_viewpoint_without_size_is_refused(radius):
     with pytest.raises(ValueError, match="cannot draw"):
-        picture([], Sight((0, 0, 0), radius), 8)
+        picture([], Viewpoint((0, 0, 0), radius), 8)
     with pytest.raises(ValueError, match="cannot draw"):
         picture([], FRONT, wires.MAX_SIDE)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from leaderboard.demo import interiors, rooflines, solids
-from leaderboard.demo.raters import looks, simulated_votes
+from leaderboard.demo.raters import quality, simulated_votes
 from leaderboard.demo.story import Damage, Taste
 from leaderboard.stats.study import analyse
 from leaderboard.stats.votes import canonical
@@ -12,13 +12,13 @@ SAMPLES = [f"house_{n}" for n in range(12)]
 
 def test_an_item_looks_as_bad_as_its_damage_is_strong_shows_there_and_is_minded():
     damages = {"none": Damage("bent", 0.0), "weak": Damage("bent", 0.3), "strong": Damage("bent", 0.6), "lost": Damage("bent", 0.1)}
-    seen = looks(damages, SAMPLES, {("lost", "house_0")}, {})
+    seen = quality(damages, SAMPLES, {("lost", "house_0")}, {})
     assert np.all(seen[0] == 1) and seen.min() == 0 == seen[3, 0] and np.all(seen[3, 1:] > 0.5)
     assert seen[1].mean() > seen[2].mean() and (seen[1] > seen[2]).sum() < 12 * 4 and np.unique(seen[1]).size == 12
     # Somebody who minds a kind twice as much sees it as if it were twice as strong, at the same places.
     kinds = {"a": Damage("bent", 0.4), "b": Damage("missing", 0.2)}
     doubled = {"a": Damage("bent", 0.4), "b": Damage("missing", 0.4)}
-    np.testing.assert_allclose(looks(kinds, SAMPLES, (), {"missing": 2.0}), looks(doubled, SAMPLES, (), {}))
+    np.testing.assert_allclose(quality(kinds, SAMPLES, (), {"missing": 2.0}), quality(doubled, SAMPLES, (), {}))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from leaderboard.evidence import catalogue, shown
+from leaderboard.evidence import catalogue, record_file, shown
 from leaderboard.evidence.shown import Set, leading
 from leaderboard.stats.evidence.record import STATISTICS
 
@@ -21,6 +21,16 @@ def test_a_record_ships_for_every_set_that_can_be_fetched_made_by_the_current_st
 
 def test_sets_with_more_raters_come_first_and_those_without_metrics_last():
     assert list(RECORDS) == ["nerf-qa", "gsc", "basics", "geo-metric", "icip2020", "mate-3d"]
+
+
+@pytest.mark.parametrize(("raters", "place"), [(100, 0), (20, 1), (2, 2)])
+def test_an_operators_own_set_is_listed_by_its_raters_among_those_that_ship(tmp_path, raters, place):
+    known = RECORDS["gsc"]
+    mine = replace(known, name="mine", criteria={"quality": replace(known.criteria["quality"], raters=raters)})
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "evidence.yaml").write_text("")
+    (tmp_path / "mine" / "record.toml").write_text(record_file.to_toml(mine))
+    assert list(shown.records(tmp_path)).index("mine") == place
 
 
 @pytest.mark.parametrize("one", SETS, ids=lambda one: f"{one.record.name}-{one.name}")
@@ -44,6 +54,12 @@ def test_reference_points_stand_last_without_places_and_the_constant_at_chance(o
 def test_rows_are_in_the_order_of_their_value_across_items():
     values = [row.across.figure.value for row in leading(RECORDS["nerf-qa"]).rows]
     assert values == sorted(values, reverse=True) and len(values) == 17
+
+
+def test_metrics_that_were_not_compared_come_last_and_a_set_of_several_criteria_names_its_own():
+    one = leading(RECORDS["geo-metric"])
+    assert [row.title for row in one.rows] == ["MSDM2", "FMPD", "RMS", "METRO", "DAME", "MSDM"]
+    assert (one.called, leading(RECORDS["gsc"]).called) == ("Geo-metric, close normal", "GSC")
 
 
 def test_a_claim_names_the_metrics_that_it_says_nothing_of():

@@ -24,7 +24,8 @@ def test_every_number_is_read_to_its_last_bit():
 def test_what_only_some_rankings_hold_is_written_where_they_do():
     acceptance_test = ColumnAcceptanceTest(state="passed", sentence="Passed.", id=3, scenes=["attic"])
     first = column_of("a", [0.5, 0.4], acceptance_test=acceptance_test, clean=[], weight=2, scale=[0, 1])
-    card = {"weights": ["https://example.org/w", None], "parameters": [38_000_000, None], "run_seconds": [0.4, None]}
+    values = {FieldKind.LINK: "https://example.org/w", FieldKind.COUNT: 38_000_000, FieldKind.AMOUNT: 0.4}
+    card = {name: [values.get(PUBLIC_FIELDS[name].kind, "text"), None] for name in BoardEntry.stated}
     board = board_of(
         [0.5, 0.4], waiting=[["b"], None], **card, received_at=["2026-03-01T12:00:00.250000+00:00", "2026-03-01T14:00:00+02:00"]
     )
@@ -32,7 +33,7 @@ def test_what_only_some_rankings_hold_is_written_where_they_do():
         update={"metrics": [first, *board.metrics[1:]], "frozen_at": datetime.fromisoformat("2026-03-02T00:00:00+00:00")}
     )
     written = json.loads(board.to_json())
-    assert list(written["entries"][0]) == list(BoardEntry.keys) and list(written["entries"][1]) == list(BoardEntry.keys[:-4])
+    assert list(written["entries"][0]) == list(BoardEntry.keys) and list(written["entries"][1]) == list(BoardEntry.keys[: -1 - len(card)])
     assert [entry["received_at"] for entry in written["entries"]] == ["2026-03-01T12:00:00.250000+00:00", "2026-03-01T14:00:00+02:00"]
     assert written["frozen_at"] == "2026-03-02T00:00:00+00:00"
     assert written["metrics"][0]["clean"] == [] and written["metrics"][0]["acceptance_test"] == acceptance_test.model_dump()

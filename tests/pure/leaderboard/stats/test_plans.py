@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from leaderboard.stats import davidson, plans
-from leaderboard.stats.plans import PLANS, Outlook, Plan, Settling
+from leaderboard.stats.plans import PLANS, Plan, Projection, Settling
 from tests.pure.leaderboard.stats.test_agreement import made, simulated
 from tests.support.leaderboard.stats.golden import golden, study
 
@@ -16,9 +16,9 @@ def model() -> davidson.Model:
     return davidson.models(study()[0])[0]
 
 
-def of_first(model: davidson.Model) -> Outlook:
+def of_first(model: davidson.Model) -> Projection:
     places = model.places()
-    return Outlook.of(model, float(places.critical[np.argmax(model.theta)]), places.df)
+    return Projection.of(model, float(places.critical[np.argmax(model.theta)]), places.df)
 
 
 def test_variances_and_bars_of_the_study_of_somebody_else(model):
@@ -26,7 +26,7 @@ def test_variances_and_bars_of_the_study_of_somebody_else(model):
     names, first = [model.answers.entries[n] for n in model.entries], int(np.argmax(model.theta))
     assert names[first] == expected["first"] and places.df == pytest.approx(expected["nu"], abs=1e-6)
     assert places.critical[first] == pytest.approx(expected["critical_random"], abs=0.02)
-    outlook = Outlook.of(model, 3.0, places.df)
+    projection = Projection.of(model, 3.0, places.df)
     factors = {
         "now": (1, 1, 1),
         "answers2": (1, 1, 2),
@@ -37,34 +37,34 @@ def test_variances_and_bars_of_the_study_of_somebody_else(model):
     }
     for name, more in factors.items():
         one = expected["plans"][name]
-        assert outlook.df_under(more) == pytest.approx(one["nu"], abs=1e-6), name
-        assert plans.bonferroni(outlook.df_under(more), len(model)) == pytest.approx(one["bonferroni"], abs=1e-6)
-        v = outlook.under(more)[first]
+        assert projection.df_under(more) == pytest.approx(one["nu"], abs=1e-6), name
+        assert plans.bonferroni(projection.df_under(more), len(model)) == pytest.approx(one["bonferroni"], abs=1e-6)
+        v = projection.under(more)[first]
         assert {rival: v[names.index(rival)] for rival in one["V"]} == pytest.approx(one["V"], abs=1e-6)
     for name, reach in expected["reach_at_c_3"].items():
         plan, factor = name.split()
-        assert outlook.reach(PLANS[plan](float(factor))) == pytest.approx(reach, abs=1e-6), name
+        assert projection.reach(PLANS[plan](float(factor))) == pytest.approx(reach, abs=1e-6), name
 
 
 def test_chances_of_the_study_of_somebody_else(model):
-    outlook = Outlook.of(model, 3.0, model.places().df)
+    projection = Projection.of(model, 3.0, model.places().df)
     for name, chance in golden("B")["chance_at_c_3_random"].items():
         plan, factor = name.split()[0], name.split()[-1]
-        assert outlook.chance(PLANS[plan](1e6 if factor == "endless" else float(factor))) == pytest.approx(chance, abs=0.02), name
+        assert projection.chance(PLANS[plan](1e6 if factor == "endless" else float(factor))) == pytest.approx(chance, abs=0.02), name
 
 
 def test_a_plan_has_the_smallest_factor_that_is_likely_enough_and_ends_where_all_is_answered():
     counted, _ = simulated(1, raters=20, samples=12, entries=4, each=30)
     found = davidson.models(counted)[0]
-    outlook = of_first(found)
-    of = outlook.plans()
+    projection = of_first(found)
+    of = projection.plans()
     end = 6 * 20 * 12 / len(counted)
-    assert of.answers.limit == outlook.chance((1, 1, end)) and (of.answers.factor or 0) <= end
+    assert of.answers.limit == projection.chance((1, 1, end)) and (of.answers.factor or 0) <= end
     for name in ("people", "items", "both"):
         plan = getattr(of, name)
         if plan.factor is not None:
             smaller = [k for k in plans.FACTORS if k < plan.factor]
-            assert plan.chance >= 0.8 and all(outlook.chance(PLANS[name](k)) < 0.8 for k in smaller)
+            assert plan.chance >= 0.8 and all(projection.chance(PLANS[name](k)) < 0.8 for k in smaller)
     assert of.both.limit == pytest.approx(1, abs=0.05), "without end everything is settled"
 
 

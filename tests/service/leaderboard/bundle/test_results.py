@@ -23,6 +23,7 @@ from leaderboard.bundle.state import read
 from leaderboard.demo.load import PUBLISHED
 from leaderboard.exports.tables.file_formats import FILE_FORMATS
 from leaderboard.models import Snapshot, Study, read_board
+from leaderboard.models.analysis import StudyAnalysis
 from leaderboard.studies.analysis import analyse_due
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Challenge, Submission, Team
@@ -143,7 +144,7 @@ def test_means_on_another_scale_are_kept_and_written_as_they_are(tmp_path):
     apply(parse(bundle(tmp_path, text)).definition)
     study = Study.objects.get()
     assert study.scale == (0.0, 100.0) and analyse_due() == 1
-    summary = study.main_summary([])
+    summary = StudyAnalysis.main_summary(study, [])
     assert summary.scale == (0.0, 100.0) and summary.scales[0].normalised == pytest.approx(summary.scales[0].mos[0] / 100)
     apply(parse(bundle(tmp_path, text)).definition)
     assert ResultTable.objects.count() == 1, "the same scale is no new version"

@@ -26,6 +26,7 @@ from leaderboard.studies.live import artifacts
 from leaderboard.studies.live.answer import answer
 from leaderboard.studies.live.artifacts import CORRUPTIONS
 from submissions.models import AuditEntry, Status, Submission, User
+from submissions.models.quota import quota_of
 from tests.support.factories import PhaseFactory, UserFactory, confirmed, gables, give_reference
 from tests.support.leaderboard.stats.ballots import simulated_votes
 from tests.support.leaderboard.studies.live import making
@@ -303,7 +304,7 @@ def test_the_plan_of_a_draft_can_be_changed_and_stays_once_it_has_opened(place, 
     assert 'name="planned_answers" value="90"' in page and 'name="repeat_percent" value="10' in page
     assert 'name="gold_percent"' not in page, "no pair of known order"
     said = client.post(f"{place}roofs/", settings_form(planned_looks=3))
-    assert "give both, or neither" in errors(said)
+    assert "give both numbers, or neither" in errors(said)
     said = told(client, f"{place}roofs/", "open")
     assert f"No look is taken on fewer than {ITEMS_FOR_LOOK} items, and this study shows 4" in said and Study.objects.get().state == "draft"
     monkeypatch.setattr(making.campaign, "ITEMS_FOR_LOOK", 4)
@@ -395,7 +396,7 @@ def test_the_twelve_corruptions_and_the_empty_entry_are_made_scored_and_on_no_bo
     for audience in Snapshot.Audience.values:
         names = {entry.name for entry in Snapshot.current(phase, audience).board.entries}
         assert names and names <= {row.method_name for row in rows}
-    assert phase.quota(empty.team).left_today == phase.limit_per_day
+    assert quota_of(phase, empty.team).left_today == phase.limit_per_day
     assert not empty.team.memberships.exists()
     assert Client().get(f"/entries/{empty.pk}/").status_code == 404
     listing = Client().get(f"/challenges/{phase.challenge.slug}/{phase.slug}/entries/").content.decode()
@@ -635,11 +636,11 @@ class TestClock:
         assert client.get(f"{place}roofs/").content.decode().count("Clock of the phase: Europe/Prague.") == 3  # and of an invitation
 
 
-class TestOutlook:
+class TestForecast:
     def test_a_draft_says_what_it_will_be_able_to_say(self, place, client, rows):
         client.post(f"{place}new/", filled(rows))
         page = client.get(f"{place}roofs/").content.decode()
-        found = page.partition('id="outlook"')[2].partition("</section>")[0]
+        found = page.partition('id="forecast"')[2].partition("</section>")[0]
         # 4 entries and 4 samples: 24 questions of which each rater is asked 10, one common to all and the others answered by two
         assert "Metrics cannot be compared with another rater" in found and "Better have 24 items (it has 4)." in found
         assert "because this challenge has no study yet" in found and "Cost" not in found
@@ -684,6 +685,6 @@ class TestOutlook:
     def test_a_study_that_has_opened_and_one_of_scores_have_none(self, place, client, rows):
         client.post(f"{place}new/", filled(rows))
         told(client, f"{place}roofs/", "open")
-        assert 'id="outlook"' not in client.get(f"{place}roofs/").content.decode()
+        assert 'id="forecast"' not in client.get(f"{place}roofs/").content.decode()
         client.post(f"{place}new/", filled(rows, slug="scores", kind="opinions", criteria_opinions=["overall"]))
-        assert 'id="outlook"' not in client.get(f"{place}scores/").content.decode()
+        assert 'id="forecast"' not in client.get(f"{place}scores/").content.decode()

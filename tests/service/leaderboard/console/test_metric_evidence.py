@@ -43,7 +43,7 @@ class TestPage:
         text = page("new/corner_offset/")
         assert "12 of 16 sanity tests on 128 procedural houses" in text and "Agreement with people: no study yet" in text
         assert "Tests it fails" in text and "Triangle ineq. (del1/del2)" in text and "Known blind spots" in text
-        assert text.count("In the monotonic tests the distance to the original must not fall at any step") == 1
+        assert text.count("In the monotonicity tests the distance to the original must not fall at any step") == 1
         assert "50 ms an item × 4 items ≈ under 1 s an entry" in text
 
     def test_agreement_is_measured_once_there_is_a_column_where_the_phase_has_a_study(self, page, phase, people):
@@ -62,7 +62,7 @@ class TestPage:
     def test_a_learned_metric_warns_and_is_refused_without_weights(self, page, monkeypatch, tmp_path):
         random_weights.learned_shelf(monkeypatch, tmp_path)
         text = page("new/wf_learned/")
-        assert "Never let it decide alone" in text and "There are no weights 'study' of wf_learned; there are: none." in text
+        assert "Never let it decide alone" in text and "There are no weights 'study' of wf_learned; available: none." in text
         random_weights.put_learned(tmp_path)
         assert "drawn" in page("new/wf_learned/")
 

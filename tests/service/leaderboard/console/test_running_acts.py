@@ -12,6 +12,7 @@ from evaluation.work.worker import drain
 from leaderboard.console.views.scoring import _seconds_left
 from submissions.entry_states import Reason, Why
 from submissions.models import Admission, AuditEntry, ExtraTries, Participation, Phase, Submission
+from submissions.models.quota import quota_of
 from tests.support.factories import UserFactory, archive, gables, received
 
 
@@ -214,11 +215,11 @@ def test_a_team_gets_more_uploads_with_a_reason(desk, phase, people, at):
     phase.limit_total = 1
     phase.save()
     received(phase, people.team, archive(gables()))
-    assert not phase.quota(people.team).allowed
+    assert not quota_of(phase, people.team).allowed
     path = at(f"teams/{people.team.pk}/")
     assert "This field is required" in desk.post(path, {"phase": str(phase.pk), "amount": "2", "reason": ""}).content.decode()
     desk.post(path, {"phase": str(phase.pk), "amount": "2", "reason": "Our proxy cut their archive."})
-    assert phase.quota(people.team).left_total == 2
+    assert quota_of(phase, people.team).left_total == 2
     assert ExtraTries.objects.get().granted_by == people.organizer
     kept = line("team.grant")
     assert kept.detail == {"reason": "Our proxy cut their archive.", "before": {"extra_tries": 0}, "after": {"extra_tries": 2}}

@@ -60,7 +60,7 @@ def test_who_makes_one_must_say_that_it_sees_the_reference(desk, at):
     page = desk.get(at("workers/")).content.decode()
     assert (
         "can read the hidden references, all entries and metric programs" in page
-        and "no second worker checked is as good as the worker" in page
+        and "no second worker checked is only as reliable as the worker" in page
     )
     response = desk.post(at("workers/"), {name: value for name, value in GIVEN.items() if name != "sees"})
     assert response.status_code == 422 and not WorkerToken.objects.exists()

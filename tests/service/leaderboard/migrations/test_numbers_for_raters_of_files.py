@@ -36,6 +36,8 @@ def test_only_raters_of_files_are_numbered_and_their_figures_are_computed_again(
     ]
     live = Study.objects.create(phase=phase, slug="live", key="live", **ABOUT)
     Rater.objects.create(study=live, name="zoe")
+    invented = Study.objects.create(phase=phase, slug="invented", simulated=True, **ABOUT)
+    Rater.objects.create(study=invented, name="rater 7")
     judge = Rater.objects.create(study=studies[0], name="seer-1", kind=Rater.Kind.JUDGE)
     Rater.objects.filter(name="anna").update(came_by="link 4: for Anna")
     while analyse_due():
@@ -47,6 +49,7 @@ def test_only_raters_of_files_are_numbered_and_their_figures_are_computed_again(
         people = study.raters.filter(kind=Rater.Kind.PERSON).order_by("id")
         assert list(people.values_list("name", "came_by")) == [("rater 1", ""), ("rater 2", ""), ("rater 3", "link 1")]
     assert [vote.rater for vote in studies[0].votes()][:3] == ["rater 1", "rater 2", "rater 3"]
-    assert live.raters.get().name == "zoe" and Rater.objects.get(pk=judge.pk).name == "seer-1"
+    assert (live.raters.get().name, invented.raters.get().name) == ("zoe", "rater 7")
+    assert Rater.objects.get(pk=judge.pk).name == "seer-1"
     assert analyse_due() and analyse_due() and not analyse_due()
     assert not any(name in repr(list(StudyAnalysis.objects.values_list("content"))) for name in ("zoe", "anna"))

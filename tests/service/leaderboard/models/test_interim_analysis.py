@@ -10,7 +10,7 @@ from leaderboard.models import InterimAnalysis, Question, Study, StudyVote
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.live import campaign
 from leaderboard.studies.live.design_matrix import Subject
-from leaderboard.wording.study import looks
+from leaderboard.wording.study import interim_analyses
 from submissions.errors import Refused
 from submissions.models import AuditEntry
 from tests.support.factories import PhaseFactory, gables, give_reference
@@ -21,7 +21,7 @@ WORTH = (1.2, 0.0, -0.6, -1.2)  # of the entries; the first is far ahead
 
 
 def said_of(study: Study, answers: int | None, hidden: set[str] = frozenset()) -> str:
-    return looks(InterimAnalysis.so_far(study, answers, hidden))
+    return interim_analyses(InterimAnalysis.so_far(study, answers, hidden))
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_a_study_ends_at_the_look_that_settles_first_place(study, phase, people)
         assert study.state == "open" and "led, tied with" in said_of(study, 180)
         answered(study, 160)
         look = study.looks.get(number=2)
-    assert look.is_settled and study.state == "closed" and study.ended_as_planned == look
+    assert look.is_settled and study.state == "closed" and InterimAnalysis.that_ended(study) == look
     assert AuditEntry.objects.filter(action="study.close", actor=None).count() == 1
     assert said_of(study, None).startswith(f"Settled: secret-method-0 is first, by look {look.number} of 3 planned looks")
     # Nothing that comes later changes what a look found, and nobody asks on until another is first.
@@ -119,7 +119,7 @@ def test_equal_entries_end_not_settled_when_the_planned_answers_are_in(study, pe
         answered(study, n, worth=level)
     assert [look.number for look in study.looks.all()] == [1, 2] and study.state == "open"
     answered(study, 170, worth=level)
-    assert study.state == "closed" and not study.ended_as_planned.is_settled
+    assert study.state == "closed" and not InterimAnalysis.that_ended(study).is_settled
     assert said_of(study, None).startswith("Not settled: when all 490 planned answers were in, ")
 
 
@@ -130,7 +130,7 @@ def test_a_study_in_which_nobody_prefers_any_ends_when_the_planned_answers_are_i
         (1, 180, "", False),
         (3, 500, "", False),
     ]
-    assert study.state == "closed" and len(study.ended_as_planned.untold) == 4
+    assert study.state == "closed" and len(InterimAnalysis.that_ended(study).untold) == 4
     assert said_of(study, None) == "Not settled: when all 500 planned answers were in, nobody had preferred any entry."
 
 

@@ -400,7 +400,7 @@ def test_criteria_are_listed_as_the_study_asks_them_wherever_they_are(phase, cli
     told = client.get(f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/people").json()
     assert told["criteria"] == [*told["analyses"]] == expected
     study = Study.objects.get()
-    assert study.main_analysis.criterion == study.leading(keys) == "overall"
+    assert StudyAnalysis.main(study).criterion == study.leading(keys) == "overall"
     made = list(study.analyses.order_by("id").values_list("criterion", flat=True))
     assert made == ["overall", *(key for key in expected if key != "overall")], "boards speak by another until the leading one is there"
     assert study.leading(["about", "form"]) == "form" and study.in_order(["b", "overall", "text_asset_alignment", "a"]) == [

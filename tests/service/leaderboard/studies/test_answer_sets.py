@@ -20,6 +20,7 @@ from django.urls import reverse
 
 from leaderboard.evidence import catalogue, record_file
 from leaderboard.models import AnswerSet, Opinion, Rater, Study
+from leaderboard.models.analysis import StudyAnalysis
 from leaderboard.studies import answer_sets
 from leaderboard.studies.analysis import analyse_due
 from submissions.models import Phase
@@ -195,7 +196,7 @@ class TestRatingsOfKnownRaters:
         given = [float(line.split(",")[-1]) for line in scores.read_text().splitlines()[1:]]
         assert [one.score for one in study.ratings()] == given
         assert analyse_due() == 1
-        summary = study.main_summary([])
+        summary = StudyAnalysis.main_summary(study, [])
         assert summary is not None and summary.scale == (0.0, 100.0)
         of_first = [score for n, score in enumerate(given) if n // 7 % 4 == 0]
         first = next(line for line in summary.ranked if line.method == "e0")

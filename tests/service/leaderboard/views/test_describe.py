@@ -141,6 +141,7 @@ class TestCitation:
         cff = yaml.safe_load(text(client.get(snapshot_path(ranked, ".cff"))))
         assert cff["version"] == snapshot.short and snapshot.digest in cff["url"]
         bib = text(client.get(snapshot_path(ranked, ".bib")))
+        assert f"author = {{{{{ranked.challenge.organizer_names[0]}}}}}" in bib
         page = text(client.get(snapshot_path(ranked, "/")))
         assert bib.splitlines()[0] in page and "CITATION.cff" in page and ".crate.zip" in page
 

@@ -28,6 +28,8 @@ def test_the_feed_has_a_line_for_each_new_first(client, board, scored, people):
     assert b": changes of first place (simulated)</title>" in client.get(f"{address(board)}feed.atom").content
     snapshots.make_all(board)  # the same ranking again is no news
     assert len(ElementTree.fromstring(client.get(f"{address(board)}feed.atom").content).findall("a:entry", ATOM)) == len(titles)
+    board.submissions.filter(method_name="new-first").update(is_baseline=True)
+    assert len(ElementTree.fromstring(client.get(f"{address(board)}feed.atom").content).findall("a:entry", ATOM)) == before
 
 
 def test_announcements_are_a_feed_and_dates_a_calendar(client, board):

@@ -93,6 +93,12 @@ class TestPage:
         page = words(text(client.get("/metrics/locase/")))
         assert "Weights: stage1 here" in page
 
+    def test_what_a_card_measured_on_simulated_objects_is_said_as_such(self, client):
+        page = client.get(reverse("metric", args=["locase"])).content.decode()
+        assert (
+            "Spearman’s ρ with pseudo-scores 0.84 [0.81, 0.86], mean over 16 simulated objects" in page and "not by these weights" in page
+        )
+
     def test_it_shows_both_tables_the_published_one_and_what_differs(self, client, ships):
         roofs = table("corner_f1", {}, 5, type(HOUSES)("roofs_43", "43 real roofs", 43, False))
         ships(table("corner_f1", {}, 12), roofs)
@@ -109,11 +115,11 @@ class TestPage:
         assert "not how many" in page
         assert "order of metrics by number of passed tests" not in words(text(client.get("/metrics/hss/")))  # which the paper has not
 
-    @pytest.mark.parametrize(("key", "rule"), [("corner_f1", "must grow at every step"), ("wed_mnn", "must not fall at any step")])
+    @pytest.mark.parametrize(("key", "rule"), [("corner_f1", "must get worse at every step"), ("wed_mnn", "must not fall at any step")])
     def test_the_rule_of_the_monotonic_tests_is_said_once_before_the_table(self, client, ships, key, rule):
         ships(table(key, {}, 12))
         page = words(text(client.get(f"/metrics/{key}/")))
-        assert page.count("In the monotonic tests") == 1 and page.index(rule) < page.index("One by one, ten wrong edges")
+        assert page.count("In the monotonicity tests") == 1 and page.index(rule) < page.index("One by one, ten wrong edges")
 
     @pytest.mark.parametrize("key", [key for key, spec in registry.REGISTRY.items() if spec.effort])
     def test_what_a_slow_metric_declares_is_said_beside_its_cost(self, client, key):
@@ -223,7 +229,9 @@ class TestBoardHead:
             assert client.get(link).status_code == 200
         assert "tau = 0.21" in text(client.get(next(link for link in links if "column=tight" in link)))
 
-    def test_with_background_columns_it_still_takes_ten_queries_at_most(self, ranked, people, django_assert_max_num_queries, monkeypatch):
+    def test_with_background_columns_it_still_takes_eleven_queries_at_most(
+        self, ranked, people, django_assert_max_num_queries, monkeypatch
+    ):
         from leaderboard.models import read_board
 
         monkeypatch.setattr(bundled_tables, "tables", lambda fingerprint: [])
@@ -233,7 +241,7 @@ class TestBoardHead:
             viewer = Client()
             viewer.force_login(user)
             read_board.cache_clear()
-            with django_assert_max_num_queries(10):
+            with django_assert_max_num_queries(11):
                 assert viewer.get(address).status_code == 200
 
 

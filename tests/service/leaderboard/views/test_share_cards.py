@@ -173,7 +173,7 @@ def test_simulated_people_are_marked_on_a_board_that_is_not_made_up_itself():
 def test_simulated_people_are_marked_beside_places_and_on_an_entry():
     study = {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "simulated": True}
     ranking = judged(board_of([0.9, 0.5, 0.1]), SHARES, over=OVER[1:] + OVER[1:2], study=study)
-    assert sheet_of(ranking).note == "people: place with people, 120 votes in all, simulated"
+    assert sheet_of(ranking).note == "people: place with people, 120 votes by 9 raters, simulated"
     assert "simulated" not in sheet_of(ranking, simulated=True).note
     real = ranking.model_copy(update={"challenge": ranking.challenge.model_copy(update={"simulated": False})})
     notes = [share_cards.entry_sheet(one, 0, "C · P", "snapshot").note for one in (real, ranking)]
@@ -194,7 +194,7 @@ def test_opinion_scores_differ_by_points():
     assert sheet.figures[0].value == "0.52 points" and "95 % interval [0.31, 0.70]" in sheet.figures[0].words
     assert sheet.figures[1].words.startswith("ratings by 9 raters")
     alike = sheet_of(judged(board_of([0.9, 0.5, 0.1]), [2.1, 4.2, 3.0], kind="opinions", of="ratings"))
-    assert alike.note == "people: place with people, 120 ratings in all"
+    assert alike.note == "people: place with people, 120 ratings by 9 raters"
 
 
 @pytest.mark.parametrize(

@@ -415,7 +415,8 @@ SCORED = {
     "status": "scored",
     "progress": {"done": 8, "total": 8},
     "sentence": "Scored.",
-    "scores": {"corner_f1": {"value": 0.8125, "ci": [0.75, 0.875]}, "hss": None},
+    "scores": {"corner_f1": {"title": "Corner F1", "value": 0.8125, "ci": [0.75, 0.875], "higher_is_better": True}, "hss": None},
+    "rank": 2,
 }
 REJECTED = {"status": "rejected", "sentence": "It was rejected.", "problems": ["house_01.obj: line 2: edge names vertex 90, there are 1"]}
 
@@ -430,8 +431,9 @@ def test_waiting_follows_an_entry_to_its_scores(server: SmallServer, entry: Path
     pauses: list[float] = []
     assert upload(server, entry, "--wait", pauses=pauses) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-3] == "Entry #11: Scored."
-    assert [line.split() for line in lines[-2:]] == [["corner_f1", "0.8125", "[0.75,", "0.875]"], ["hss", "unranked"]]
+    assert lines[-4] == "Entry #11: Scored."
+    assert " ".join(lines[-3].split()) == "Corner F1 0.8125 [0.75, 0.875] higher is better"
+    assert (lines[-2].split(), lines[-1]) == (["hss", "unranked"], "Rank 2 in the current ranking.")
     assert len(pauses) == 3
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from evaluation.metrics import prepared, runner
 from evaluation.metrics.render import osim
-from evaluation.metrics.runner import MetricRequest, SampleScores
+from evaluation.metrics.result import SampleScores
+from evaluation.metrics.runner import MetricRequest
 from evaluation.networks.weights import refusal
 from submissions.formats.render.views import Roi, View, render
 from tests.pure.evaluation.metrics.render.test_osim import PARAMS, detector, worsened

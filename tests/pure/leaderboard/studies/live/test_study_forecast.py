@@ -1,4 +1,4 @@
-"""Outlook of a study: by hand, against the plan itself, and its limits."""
+"""Forecast of a study: by hand, against the plan itself, and its limits."""
 
 from __future__ import annotations
 
@@ -64,24 +64,24 @@ class TestShared:
             assert (np.diff(found) >= -1e-9).all()
 
 
-class TestOutlook:
+class TestForecast:
     SHEET = Sheet(28, 24, 30, Overlap(0.1, 2), repeats=0.05)
 
     def test_a_line(self):
-        line = study_forecast.outlook(self.SHEET, Habits(0.3, 8.0, gaps=(0.9, 0.3, 0.55)), 12)
+        line = study_forecast.forecast(self.SHEET, Habits(0.3, 8.0, gaps=(0.9, 0.3, 0.55)), 12)
         assert (line.answers, line.per_pair) == (360, pytest.approx(360 / 28)) and line.hours == pytest.approx(360 * 1.05 * 8 / 3600)
         assert line.share == pytest.approx(0.5 + np.sqrt(7.849 * 0.7 / 4 * 2 / (360 / 28))) and line.gaps_seen == 0
         assert line.compares
 
     def test_gaps_count_whichever_side_they_favour(self):
-        line = study_forecast.outlook(Sheet(1, 400, 400, Overlap()), Habits(0.3, gaps=(0.9, 0.3, 0.55)), 12)
+        line = study_forecast.forecast(Sheet(1, 400, 400, Overlap()), Habits(0.3, gaps=(0.9, 0.3, 0.55)), 12)
         assert (
             line.gaps_seen == 3
-            and study_forecast.outlook(Sheet(1, 20, 20, Overlap()), Habits(0.3, gaps=(0.9, 0.3, 0.55)), 12).gaps_seen == 2
+            and study_forecast.forecast(Sheet(1, 20, 20, Overlap()), Habits(0.3, gaps=(0.9, 0.3, 0.55)), 12).gaps_seen == 2
         )
 
     def test_gold_counts_for_nothing_but_time(self):
-        with_gold = study_forecast.outlook(Sheet(28, 24, 30, Overlap(), gold=0.2), Habits(), 10)
+        with_gold = study_forecast.forecast(Sheet(28, 24, 30, Overlap(), gold=0.2), Habits(), 10)
         assert with_gold.answers == 300 and with_gold.per_pair == pytest.approx(240 / 28)
 
     def test_the_table_ends_with_the_most_there_may_be(self):
@@ -96,7 +96,7 @@ class TestOutlook:
         shared = [study_forecast.shared_answers(few, raters, 0.3) for raters in (n - 1, n)]
         assert shared[0] < ANSWERS_FOR_ANOTHER_RATER <= shared[1]
         assert study_forecast.raters_for_comparison(replace(self.SHEET, samples=ITEMS_FOR_FIGURE - 1), Habits(0.3)) is None
-        assert not study_forecast.outlook(everything, Habits(), RATERS_FOR_FIGURE - 1).compares
+        assert not study_forecast.forecast(everything, Habits(), RATERS_FOR_FIGURE - 1).compares
         assert study_forecast.raters_for_comparison(Sheet(28, 1000, 3, Overlap(0.0, 1)), Habits(), 50) is None
 
     def test_looks_are_stricter_than_one_test_and_aim_at_the_first(self):

@@ -1,7 +1,11 @@
 """The weights that ship, on objects they were not trained on."""
 
-import numpy as np
+from pathlib import Path
 
+import numpy as np
+import pytest
+
+from evaluation.metrics.mesh.locase import model_card
 from evaluation.metrics.mesh.locase.training import agreement
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.registry import REGISTRY
@@ -47,6 +51,17 @@ def test_the_card_tells_of_every_acceptance_figure_or_that_none_was_measured():
     names = " ".join(figure["name"] for figure in card["acceptance"])
     words = ("soup", "subdivision", "noise", "scaled", "rotation", "outliers", "sign flips")
     assert all(word in names for word in words) or (not names and any("have not been measured" in note for note in card["notes"]))
+
+
+def test_the_card_holds_a_network_for_each_object_left_out_and_its_text_is_made_of_it():
+    card = weights.get("locase", "stage1").card
+    left_out = card["leave_one_out"]
+    assert len(left_out["folds"]) == len(left_out["meshes"]) == 16 and set(left_out["meshes"].values()) == {20}
+    means = model_card.left_out_means(left_out["folds"])
+    assert {key: (one["mean"], (one["low"], one["high"])) for key, one in left_out["means"].items()} == {
+        key: (pytest.approx(mean), pytest.approx(between)) for key, (mean, between) in means.items()
+    }
+    assert (Path(model_card.__file__).parent / "weights" / "stage1.md").read_text() == model_card.markdown(card)
 
 
 def test_the_reference_has_the_best_and_invisible_noise_stays_within_two_hundredths():

@@ -8,7 +8,7 @@ from leaderboard.records.study import PlannedLook
 
 
 @dataclass(frozen=True)
-class Looks:
+class InterimAnalyses:
     """`planned` looks, and the `last` one that was taken; the next is due at `due` answers, of which `so_far` count, None where that is not
     known. `closed` says that none will follow; `noun` is the name of an item."""
 
