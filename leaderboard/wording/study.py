@@ -181,7 +181,7 @@ def enough_rows(summary: Summary, noun: str = NOUN) -> list[EnoughRow]:
     for curve in summary.adequacy:
         if len([mean for mean in curve.mean if mean is not None]) < 2:
             continue
-        parts = f"the order stays with parts of {curve.steady:,} of {curve.sizes[-1]:,}" if curve.steady else "the order moves with fewer"
+        parts = f"the order stays with {curve.steady:,} of {curve.sizes[-1]:,}" if curve.steady else "the order changes with fewer"
         what, steady = kinds[curve.resource].capitalize(), curve.steady is not None
         rows.append(EnoughRow(what, steady, "steady" if steady else "not yet", parts, of_parts=True))
     if summary.fragile is not None and not summary.shares_first:
