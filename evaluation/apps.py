@@ -1,6 +1,7 @@
 from django.apps import AppConfig
 from django.conf import settings
 
+from evaluation.metrics import registry
 from evaluation.networks import weights
 
 
@@ -10,7 +11,6 @@ class EvaluationConfig(AppConfig):
     def ready(self) -> None:
         # Nudges are sent by name through Celery's current app, from the web process too.
         from evaluation.celery import app
-        from evaluation.metrics import registry
         from evaluation.models.program import spec_of
 
         app.set_default()

@@ -20,6 +20,7 @@ from django.db import close_old_connections
 
 from evaluation.work import folder_broker
 from submissions import worker_notify
+from submissions.database import require_migrated
 
 log = structlog.get_logger(__name__)
 app = Celery("plumbline", set_as_current=True)
@@ -88,8 +89,6 @@ def _keep_logging(**_: object) -> None:
 
 @worker_init.connect
 def _require_migrated(**_: object) -> None:
-    from submissions.database import require_migrated
-
     require_migrated()
 
 

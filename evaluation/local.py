@@ -144,7 +144,7 @@ def _program(
     text: str, family: Callable[[], str], manifest: Manifest | None, boxed: bool, opened: ExitStack
 ) -> tuple[str, registry.MetricSpec]:
     """Column name and spec of a metric program; its files are unpacked and its process ends under `opened`."""
-    from evaluation.programs import files
+    from evaluation.programs import files  # with the next three it loads yaml, which scoring without programs need not
     from evaluation.programs.document import DocumentError
     from evaluation.programs.program import load
     from evaluation.programs.sandbox import NoSandbox
@@ -184,35 +184,22 @@ def _score(
             raise CannotScore(f"There is no {what} at {path}.")
     family = _family(metrics, manifest, (reference, prediction))
     requests = requested(metrics, params, manifest, family)
-    try:
-        remarks = Remarks()
-        references = family.load_folder(reference, remarks=remarks, **(manifest.reading() if manifest else {}))
-    except FormatError as error:
-        raise CannotScore(f"The reference cannot be read: {error}.") from error
-    if not references:
-        tables = " or are S23DR tables" if family.tables else ""
-        raise CannotScore(f"The reference {reference} holds no {family.singular}; files end in {', '.join(family.suffixes)}{tables}.")
-    absent = [item_id for item_id in manifest.item_ids if item_id not in references] if manifest else []
-    if absent:
-        raise CannotScore(f"The reference lacks {absent[0]}, which the manifest lists; {len(absent)} of its items are not there.")
-    # Those that have no value under these references are left out; an error where they were asked for by name.
-    prompted = any(getattr(item, "prompt", "") for item in references.values())
-    missing = {request.slug: sentence for request in requests if (sentence := registry.get(request.key).missing_prompts(prompted))}
-    if missing and (metrics or len(missing) == len(requests)):
-        raise CannotScore(next(iter(missing.values())))
-    requests = [request for request in requests if request.slug not in missing]
+    remarks = Remarks()
+    references = _references(reference, family, manifest.reading() if manifest else {}, remarks)
     manifest = manifest or _plain_manifest(references, family, unit_scale)
+    if absent := [item_id for item_id in manifest.item_ids if item_id not in references]:
+        raise CannotScore(f"The reference lacks {absent[0]}, which the manifest lists; {len(absent)} of its items are not there.")
+    requests = _with_prompts(requests, references, bool(metrics))
     verdict = _verdict(prediction, manifest)
     if not verdict.accepted:
         more = verdict.n_problems - len(verdict.problems)
         problems = [str(problem) for problem in verdict.problems]
         return Outcome({}, (*problems, *([f"... and {more} more problems."] if more else [])), verdict.warnings)
-    ids, groups = manifest.item_ids, [item.group for item in manifest.items]
-    if named_groups is not None:
-        without = [name for name in ids if name not in named_groups]
-        if without:
-            raise CannotScore(f"The groups name no group of {without[0]}; {len(without)} of {len(ids)} items have none.")
-        groups = [named_groups[name] for name in ids]
+    ids = manifest.item_ids
+    group_of = {item.id: item.group for item in manifest.items} if named_groups is None else named_groups
+    if without := [name for name in ids if name not in group_of]:
+        raise CannotScore(f"The groups name no group of {without[0]}; {len(without)} of {len(ids)} items have none.")
+    groups = [group_of[name] for name in ids]
     work = _Work(verdict.items, references, requests, manifest.unit_scale, dict(zip(ids, groups, strict=True)))
     bar = progress("scoring", len(ids)) if progress else None
     try:
@@ -220,29 +207,57 @@ def _score(
     finally:
         if bar:
             bar.close()
-    from evaluation.programs import results
-
-    columns = [(slug, column) for part in slices for slug, column in part.items()]
-    said = [f"{name}: {slug}: {reason}" for slug, column in columns for name, reason, _ in results.failures(column)]
-    cut = [f"... and {len(said) - SHOWN_SAMPLES} more."] if len(said) > SHOWN_SAMPLES else []
+    fingerprints = {one.slug: registry.fingerprint(one.key, one.params) for one in requests}
     of_phase = {(m.slug, m.key): m.fingerprint for m in manifest.metrics if m.fingerprint}
     others = [
         f"{one.slug} is not the phase's column: other parameters, or another version of {one.key}."
         for one in requests
-        if of_phase.get((one.slug, one.key), now := registry.fingerprint(one.key, one.params)) != now
+        if of_phase.get((one.slug, one.key), fingerprints[one.slug]) != fingerprints[one.slug]
     ]
-    lost = [] if metrics or manifest is None else [m.key for m in manifest.metrics if registry.find(m.key) is None and "/" in m.key]
+    lost = [] if metrics else [m.key for m in manifest.metrics if registry.find(m.key) is None and "/" in m.key]
     of_reference = [f"Reference: {sentence}" for sentence in remarks.sentences()]
     left_out = [f"{key} is a program of the organizer's and is left out; with its files, add --metric ./FOLDER." for key in lost]
     return Outcome(
         runner.finish(requests, slices, ids, groups),
-        warnings=(*of_reference, *verdict.warnings, *verdict.to_confirm, *left_out, *others, *said[:SHOWN_SAMPLES], *cut),
+        warnings=(*of_reference, *verdict.warnings, *verdict.to_confirm, *left_out, *others, *_failures(slices)),
         requests=tuple(requests),
         specs={one.slug: registry.get(one.key) for one in requests},
-        fingerprints={one.slug: registry.fingerprint(one.key, one.params) for one in requests},
+        fingerprints=fingerprints,
         groups=tuple(groups),
         unit_scale=manifest.unit_scale,
     )
+
+
+def _references(path: Path, family: Family, reading: Mapping[str, Any], remarks: Remarks) -> dict[str, Any]:
+    """The items of the reference, at least one, with what their readers remark. Raises CannotScore."""
+    try:
+        found = family.load_folder(path, remarks=remarks, **reading)
+    except FormatError as error:
+        raise CannotScore(f"The reference cannot be read: {error}.") from error
+    if not found:
+        tables = " or are S23DR tables" if family.tables else ""
+        raise CannotScore(f"The reference {path} holds no {family.singular}; files end in {', '.join(family.suffixes)}{tables}.")
+    return found
+
+
+def _with_prompts(requests: Sequence[MetricRequest], references: Mapping[str, Any], by_name: bool) -> list[MetricRequest]:
+    """The requests whose metrics have the prompts that they need. Raises CannotScore where none has them, or where one lacks
+    them that was asked for `by_name`."""
+    prompted = any(getattr(item, "prompt", "") for item in references.values())
+    missing = {request.slug: sentence for request in requests if (sentence := registry.get(request.key).missing_prompts(prompted))}
+    if missing and (by_name or len(missing) == len(requests)):
+        raise CannotScore(next(iter(missing.values())))
+    return [request for request in requests if request.slug not in missing]
+
+
+def _failures(slices: Sequence[Mapping[str, SampleScores]]) -> list[str]:
+    """A sentence on each item on which a metric program failed; the first few."""
+    from evaluation.programs import results  # loads yaml, which scoring without programs need not
+
+    columns = [(slug, column) for part in slices for slug, column in part.items()]
+    said = [f"{name}: {slug}: {reason}" for slug, column in columns for name, reason, _ in results.failures(column)]
+    more = len(said) - SHOWN_SAMPLES
+    return [*said[:SHOWN_SAMPLES], *([f"... and {more} more."] if more > 0 else [])]
 
 
 @dataclass(frozen=True)

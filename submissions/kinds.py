@@ -203,7 +203,7 @@ class Family:
 
 def same(a: Any, b: Any) -> bool:
     """True if two items are of one kind and hold the same numbers or pixels, bit for bit."""
-    import numpy as np
+    import numpy as np  # listing the kinds needs it not
 
     if type(a) is not type(b):
         return False

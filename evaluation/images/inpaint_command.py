@@ -9,6 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evaluation.networks.weights import WeightsError
+from submissions.formats.errors import FormatError
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -43,8 +46,6 @@ def run(options: argparse.Namespace, bar: Callable[[str, int], Any]) -> int:
     """Carry it out; 2, with one sentence on stderr, if that is not possible as given."""
     # Loads torch and the readers of images, which nothing else on this command line needs at the start.
     from evaluation.images.inpainting import FillerError
-    from evaluation.networks.weights import WeightsError
-    from submissions.formats.errors import FormatError
 
     try:
         described = _inpaint(options, bar)
@@ -127,7 +128,7 @@ def _watched(files: list[Path], progress: Any) -> Any:
 
 
 def _read(path: Path) -> np.ndarray:
-    from submissions.formats.render.images import read_image
+    from submissions.formats.render.images import read_image  # loads numpy and PIL, as above
 
     if not path.is_file():
         raise CannotInpaint(f"There is no file {path}; give an image.")

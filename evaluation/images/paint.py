@@ -10,6 +10,7 @@ import io
 from dataclasses import dataclass
 
 import numpy as np
+from PIL import Image
 
 from evaluation.metrics.render.puzzlesim.metric import picture
 
@@ -98,8 +99,6 @@ def sized(width: int, height: int, longest: int) -> tuple[int, int]:
 
 def webp(image: np.ndarray, longest: int) -> bytes:
     """uint8[H, W, 3] as WebP with a longer side of at most `longest` px; the same image gives the same bytes."""
-    from PIL import Image
-
     picture = Image.fromarray(np.ascontiguousarray(image))
     size = sized(picture.width, picture.height, longest)
     if size != picture.size:

@@ -16,6 +16,7 @@ from evaluation.metrics.render import osim
 from evaluation.metrics.render.osim import SeenObject
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.pieces import metric as pieces
+from evaluation.metrics.render.puzzlesim.metric import puzzlesim, similarity_map
 
 
 def pictures(
@@ -58,8 +59,6 @@ def pictures(
 
 def _map(pair: RenderPair, weights: str) -> np.ndarray | None:
     """The map that the score is the mean of; None where the score is not the mean of one."""
-    from evaluation.metrics.render.puzzlesim.metric import puzzlesim, similarity_map
-
     result = puzzlesim(pair, weights=weights)
     if result.value is None or not result.parts:
         return None

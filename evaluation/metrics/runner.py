@@ -81,6 +81,9 @@ def score_items(
     not; see `evaluation.metrics.prepared`. `groups` names the group of each item, for programs that see a whole group; without it each is
     in the group of its name.
     """
+    clock = {} if clock is None else clock
+    devices = {} if devices is None else devices
+    progress = progress or (lambda done, total: None)
     columns = [_Column(one.slug, one.spec, registry.resolve_params(one.key, one.params)) for one in requests]
     if len({column.slug for column in columns}) != len(columns):
         raise ValueError("two requests share a slug; every column needs its own")
@@ -106,24 +109,18 @@ def score_items(
             ledger.column = column.slug
             rows[column.slug].append(_score(column, pairs[column.spec.family], predictions.get(item_id) is None))
             took[column.slug], mark = _since(column.slug, mark, devices)
-        if clock is not None:
-            groups_of, first = ledger.shared()
-            costs = {slug: seconds - first.get(slug, 0.0) for slug, seconds in took.items()}
-            for name, seconds in (costs | {TOGETHER.join(names): seconds for names, seconds in groups_of.items()}).items():
-                clock[name] = clock.get(name, 0.0) + seconds
+        groups_of, first = ledger.shared()
+        costs = {slug: seconds - first.get(slug, 0.0) for slug, seconds in took.items()}
+        for name, seconds in (costs | {TOGETHER.join(names): seconds for names, seconds in groups_of.items()}).items():
+            clock[name] = clock.get(name, 0.0) + seconds
         window[done % together] = {}  # what a view was decoded to is not needed any more
-        if progress is not None and not programs:
+        if not programs:
             progress(done + 1, len(ids))
-    for n, column in enumerate(programs):
+    for column in programs:
         mark = time.perf_counter()
-
-        def report(done: int, last: bool = n == len(programs) - 1) -> None:
-            if progress is not None and last:
-                progress(done, len(ids))
-
+        report: Progress = progress if column is programs[-1] else lambda done, total: None
         rows[column.slug] = _program_results(column, predictions, references, unit_scale, ids, groups or {}, report)
-        if clock is not None:
-            clock[column.slug] = time.perf_counter() - mark
+        clock[column.slug] = time.perf_counter() - mark
     return {slug: _scores(slug, ids, results) for slug, results in rows.items()}
 
 
@@ -186,8 +183,8 @@ def _pairs(
 def _look_ahead(
     columns: Sequence[_Column],
     window: Sequence[Mapping[str, Any]],
-    clock: dict[str, float] | None,
-    devices: dict[str, set[str]] | None,
+    clock: dict[str, float],
+    devices: dict[str, set[str]],
 ) -> None:
     """Let metrics compute several items together if their networks are faster that way. A failure here is left to each item: it fails again
     there, with the one item that causes it."""
@@ -200,15 +197,13 @@ def _look_ahead(
         except Exception as error:
             log.info("%s looks at each item by itself: %s", column.spec.key, error)
         seconds, _ = _since(column.slug, mark, devices)
-        if clock is not None:
-            clock[column.slug] = clock.get(column.slug, 0.0) + seconds
+        clock[column.slug] = clock.get(column.slug, 0.0) + seconds
 
 
-def _since(slug: str, mark: float, devices: dict[str, set[str]] | None) -> tuple[float, float]:
+def _since(slug: str, mark: float, devices: dict[str, set[str]]) -> tuple[float, float]:
     """(seconds since `mark`, the time now), after a column's work; the devices that it was done on are noted."""
     now = time.perf_counter()
-    if devices is not None:
-        devices.setdefault(slug, set()).update(device_use.taken())
+    devices.setdefault(slug, set()).update(device_use.taken())
     return now - mark, now
 
 
@@ -219,17 +214,17 @@ def _program_results(
     unit_scale: float,
     ids: Sequence[str],
     groups: Mapping[str, str],
-    progress: Callable[[int], None],
+    progress: Progress,
 ) -> list[MetricResult]:
     """Results of an organizer's program for each item, with the rules for missing items and for ranking: an item on which it failed has the
     worst value, as a missing one has, so that nothing is gained by an entry that breaks it."""
-    from evaluation.programs.program import Sample
+    from evaluation.programs.program import Sample  # loads yaml, which scoring without programs need not
 
     spec, family = column.spec, FAMILIES[column.spec.family]
     samples = [Sample(name, groups.get(name) or family.group_of(name), predictions.get(name), references[name], unit_scale) for name in ids]
     assert spec.program is not None  # the caller has brought its files
-    found = spec.program.score_all(samples, column.params, progress)
-    progress(len(ids))
+    found = spec.program.score_all(samples, column.params, lambda done: progress(done, len(ids)))
+    progress(len(ids), len(ids))
     worst = None if spec.worst == "null" else float(spec.worst)
     results = []
     for sample, result in zip(samples, found, strict=True):

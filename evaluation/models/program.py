@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 import time
 from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError
@@ -234,7 +236,7 @@ class MetricProgram(Run):
 
     def remove(self, actor: User | None) -> None:
         """Take the version and its files away; `Refused` while a column of a phase, or a board's batch, is of the program."""
-        from evaluation.models.batch import EvaluationBatch
+        from evaluation.models.batch import EvaluationBatch  # which imports this file
 
         batches = EvaluationBatch.objects.filter(phase__challenge=self.challenge).values_list("metrics", flat=True)
         in_batches = any(column["key"] == self.full_key for metrics in batches for column in metrics)
@@ -298,9 +300,6 @@ class MetricProgram(Run):
         """The files on this machine, unpacked once."""
         place = settings.HOME / "programs" / self.contents
         if not place.exists():
-            import shutil
-            import tempfile
-
             place.parent.mkdir(parents=True, exist_ok=True)
             fresh = Path(tempfile.mkdtemp(dir=place.parent, prefix="new-"))
             try:

@@ -102,7 +102,7 @@ def needed_by() -> dict[str, list[str]]:
 
 def listing(names: Sequence[str] = ()) -> list[str]:
     """The listing of the files, several lines each: those that ship, then those that are fetched."""
-    from evaluation.networks.fetching import partly
+    from evaluation.networks.fetching import partly  # loads httpx, which listing need not
 
     users, lines = needed_by(), []
     for found in () if names else weights.shipped():
@@ -130,7 +130,7 @@ def listing(names: Sequence[str] = ()) -> list[str]:
 
 def progress(name: str, total: int, initial: int) -> Any:
     """A bar on stderr."""
-    from tqdm import tqdm
+    from tqdm import tqdm  # only where a bar is drawn
 
     shown = {"desc": name, "total": total, "initial": initial, "unit": "B", "unit_scale": True, "file": sys.stderr}
     return tqdm(**shown, mininterval=0.2 if sys.stderr.isatty() else 5.0)

@@ -161,19 +161,7 @@ def _go_on(client: httpx.Client, file: PublishedFile, url: str, place: _Place, p
     # If-Range: a file that was replaced since comes as a whole, so that two are never mixed.
     asked = {"Range": f"bytes={have}-", "If-Range": notes["validator"]} if have else {}
     with client.stream("GET", url, headers=asked) as answer:
-        if url.startswith("https:") and any(step.url.scheme != "https" for step in (*answer.history, answer)):
-            raise FetchError(f"{url} leads to an address without encryption; give the file itself with --from.")
-        if answer.status_code in (*PASSING, 416):
-            if answer.status_code == 416:  # what is here is longer than the file there
-                os.truncate(place.part, 0)
-            raise _Cut(f"the server answered {answer.status_code}")
-        if answer.status_code not in (200, 206):
-            raise FetchError(f"{url} answered {answer.status_code}; get {file.name} by hand and give it with --from.")
-        if answer.headers.get("Content-Type", "").startswith("text/html"):
-            raise FetchError(f"{url} answered with a web page instead of {file.name}; get it by hand and give it with --from.")
-        if answer.status_code == 206 and not answer.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
-            os.truncate(place.part, 0)
-            raise _Cut("the server sent another piece than it was asked for")
+        _require_bytes(answer, file, url, place, have)
         have = have if answer.status_code == 206 else 0
         length = answer.headers.get("Content-Length", "")
         total = have + int(length) if length.isdigit() else 0
@@ -204,6 +192,23 @@ def _go_on(client: httpx.Client, file: PublishedFile, url: str, place: _Place, p
                 bar.close()
         if total and place.part.stat().st_size != total:
             raise _Cut("the connection ended early")
+
+
+def _require_bytes(answer: httpx.Response, file: PublishedFile, url: str, place: _Place, have: int) -> None:
+    """Raise `FetchError` unless an answer brings the file, from byte `have` on or as a whole; `_Cut` where another try may bring it."""
+    if url.startswith("https:") and any(step.url.scheme != "https" for step in (*answer.history, answer)):
+        raise FetchError(f"{url} leads to an address without encryption; give the file itself with --from.")
+    if answer.status_code in (*PASSING, 416):
+        if answer.status_code == 416:  # what is here is longer than the file there
+            os.truncate(place.part, 0)
+        raise _Cut(f"the server answered {answer.status_code}")
+    if answer.status_code not in (200, 206):
+        raise FetchError(f"{url} answered {answer.status_code}; get {file.name} by hand and give it with --from.")
+    if answer.headers.get("Content-Type", "").startswith("text/html"):
+        raise FetchError(f"{url} answered with a web page instead of {file.name}; get it by hand and give it with --from.")
+    if answer.status_code == 206 and not answer.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
+        os.truncate(place.part, 0)
+        raise _Cut("the server sent another piece than it was asked for")
 
 
 def _copy(file: PublishedFile, source: Path, place: _Place, progress: Progress | None) -> None:

@@ -9,6 +9,7 @@ import dataclasses
 import importlib.metadata
 import json
 import math
+import platform
 import re
 import shlex
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from typing import Any
 import yaml
 
 from evaluation.metrics.papers import Origin
+from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.spec import Effort, MetricSpec, Param
 from evaluation.metrics.tolerance import Tolerance
 from submissions.formats.errors import excerpt
@@ -170,8 +172,6 @@ class _NotHere:
 
 def one_for_all(items: Any, params: Mapping[str, Any]) -> list[Any]:
     """Each item of a group or set with the one value that the program gave it, which is in every item's partial."""
-    from evaluation.metrics.result import MetricResult, Status
-
     found = next((item.result.partial for item in items if item.result.partial is not None), None)
     if found is None:
         return [MetricResult(None, Status.FAILED) for _ in items]
@@ -503,7 +503,5 @@ def installed() -> tuple[str, ...]:
 
 def environment_of(packages: tuple[str, ...]) -> dict[str, str]:
     """Versions of the interpreter and of these packages. They may change a program's numbers but are not part of its fingerprint."""
-    import platform
-
     versions = {"python": platform.python_version()}
     return versions | {name: importlib.metadata.version(name) for name in packages}

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from submissions.formats.errors import FormatError
 
 COMMAND = "render"
 MIN_SIDE, MAX_SIDE = 16, 2048
@@ -27,8 +30,6 @@ def run(options: argparse.Namespace, progress: Callable[[str, int], Any]) -> int
     if not MIN_SIDE <= options.size <= MAX_SIDE:
         print(f"Pictures have a side of {MIN_SIDE} to {MAX_SIDE} pixels; choose --size among those.", file=sys.stderr)
         return 2
-    # Loads numpy and the file readers, which listing the metrics must not.
-    from submissions.formats.errors import FormatError
 
     try:
         _draw(options, progress)
@@ -39,8 +40,7 @@ def run(options: argparse.Namespace, progress: Callable[[str, int], Any]) -> int
 
 
 def _draw(options: argparse.Namespace, progress: Callable[[str, int], Any]) -> None:
-    import json
-
+    # Loads numpy and the file readers, which listing the metrics must not.
     from PIL import Image
 
     from evaluation.rendering.reference import SETS, mesh_views

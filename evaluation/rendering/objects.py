@@ -6,12 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
+from evaluation.rendering import reference
 from submissions.formats.archive import open_package
 from submissions.formats.arrays import Mesh
 from submissions.formats.errors import Findings, FormatError, Remarks
 from submissions.formats.render import folder
 from submissions.formats.render.images import WHITE, Colour
-from submissions.formats.render.views import View, with_scenes
+from submissions.formats.render.views import View, encoded, render, with_scenes
 from submissions.kinds import MESH
 
 SETS = {"turntable": 24, "266": 266}  # the views of each, as `evaluation.rendering.reference` draws them
@@ -68,11 +71,6 @@ def read(path: Path, background: Colour = WHITE, remarks: Remarks | None = None)
 
 
 def _views(meshes: Mapping[str, Mesh], prompts: Mapping[str, str], drawing: Drawing) -> Iterator[tuple[str, View]]:
-    import numpy as np
-
-    from evaluation.rendering import reference
-    from submissions.formats.render.views import encoded, render
-
     for prompt, mesh in meshes.items():
         for one in reference.mesh_views(mesh, reference.SETS[drawing.views](), drawing.size, drawing.up):
             mask = encoded(np.where(one.mask, 255, 0).astype(np.uint8))

@@ -34,18 +34,29 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from evaluation.metrics import registry
+from evaluation import reference_warnings as warnings
+from evaluation.images.names import file_name
+from evaluation.metrics import prepared, registry, runner
 from evaluation.metrics.registry import OtherDefinition
+from evaluation.metrics.runner import MetricRequest
 from evaluation.metrics.shared import TOGETHER
-from evaluation.networks import device_use, graphics_card
+from evaluation.networks import device_use, graphics_card, weights
 from evaluation.networks.device_use import CardTrouble
 from evaluation.networks.weights import WeightsError
 from evaluation.programs import sandbox, seccomp
 from evaluation.programs.guest import isolation
+from evaluation.properties.slices import measure_slice
+from evaluation.properties.suite import Progress
 from evaluation.work.parent_death import end_with
+from submissions.formats.box_alignment import Box, label
+from submissions.formats.errors import FormatError, Remarks
+from submissions.formats.inputs import of_files, write_table
+from submissions.formats.spreadsheet import SheetError, read_sheet
+from submissions.kinds import FAMILIES
+from submissions.manifest import Manifest
+from submissions.validation import validate as check
 
 if TYPE_CHECKING:
-    from evaluation.metrics.runner import MetricRequest
     from evaluation.programs.program import Program
 
 PACKAGE = registry.__name__.partition(".metrics.")[0]  # this code lies below another name in the package of participants
@@ -58,9 +69,6 @@ IDLE_NICE = 10  # of jobs that nobody waits for: a process that works gets nine 
 
 def validate(folder: Path, job: dict) -> dict:
     """Read and check an upload; leaves the parsed items in `artifact` if it is acceptable."""
-    from submissions.manifest import Manifest
-    from submissions.validation import validate as check
-
     manifest = Manifest.from_dict(job["manifest"])
     verdict = check(folder / job["archive"], manifest)
     if verdict.accepted:
@@ -81,10 +89,6 @@ def score(folder: Path, job: dict) -> dict:
     """Score some items of an entry; returns `scores` by slug (SampleScores as plain JSON), `seconds` by slug, how each item that has
     been sent `fits` its reference, and whether the reference's side, where it was prepared, was `unreadable`; the `devices` that each
     slug was computed on, and the `card_bytes` that were in use on a graphics card at most. Meanwhile the folder has how many are done."""
-    from evaluation.metrics import prepared, runner
-    from submissions.formats.box_alignment import Box, label
-    from submissions.kinds import FAMILIES
-
     wanted, family = job["item_ids"], FAMILIES[job["family"]]
     references = family.load(Path(job["reference"]), wanted)
     predictions = family.load(Path(job["artifact"]), wanted)
@@ -135,17 +139,12 @@ def _card_bytes() -> int:
 def _requests(job: dict) -> list[MetricRequest]:
     """The job's columns. This process may have been started later than its parent, from other code, so it asks itself whether it computes
     what the batch has: a value must never have the fingerprint of another definition."""
-    from evaluation.metrics.runner import MetricRequest
-
     registry.require_computed(job["requests"])
     return [MetricRequest(one["slug"], one["key"], one["params"], registry.version_of(one)) for one in job["requests"]]
 
 
 def prepare(folder: Path, job: dict) -> dict:
     """Compute the reference's side of some items, with nothing of an entry; leaves it in `prepared`."""
-    from evaluation.metrics import prepared
-    from submissions.kinds import FAMILIES
-
     references = FAMILIES[job["family"]].load(Path(job["reference"]), job["item_ids"])
     requests = _requests(job)
     found = prepared.prepare(references, requests, job["unit_scale"], job["item_ids"])
@@ -157,8 +156,6 @@ def reference(folder: Path, job: dict) -> dict:
     """Read an organizer's reference, or draw it of meshes (which are only read, unless the job `draws`); leaves its items in `artifact`,
     or gives the faults; and the remarks of the readers."""
     from evaluation.rendering import objects
-    from submissions.formats.errors import FormatError, Remarks
-    from submissions.kinds import FAMILIES
 
     family, remarks = FAMILIES[job["family"]], Remarks()
     try:
@@ -177,18 +174,12 @@ def reference(folder: Path, job: dict) -> dict:
 
 def reference_warnings(folder: Path, job: dict) -> dict:
     """Warnings about the reference that was read into `artifact`, for these columns, looked for during so many seconds."""
-    from evaluation import reference_warnings as warnings
-    from submissions.kinds import FAMILIES
-
     items = FAMILIES[job["family"]].load(folder / "artifact")
     return {"warnings": warnings.of(job["family"], items, job["columns"], job["seconds"])}
 
 
 def inputs(folder: Path, job: dict) -> dict:
     """Read an organizer's inputs and return the `table` of their boxes, or the faults; see `submissions.formats.inputs`."""
-    from submissions.formats.errors import FormatError
-    from submissions.formats.inputs import of_files, write_table
-
     try:
         found = of_files(folder / job["file"], job["item_ids"])
     except FormatError as error:
@@ -198,8 +189,6 @@ def inputs(folder: Path, job: dict) -> dict:
 
 def sheet(folder: Path, job: dict) -> dict:
     """Read a sheet of a spreadsheet, and return its `rows` of texts, or the `fault`; see `submissions.formats.spreadsheet`."""
-    from submissions.formats.spreadsheet import SheetError, read_sheet
-
     try:
         return {"rows": read_sheet(Path(job["file"]), job["sheet"]), "fault": ""}
     except SheetError as error:
@@ -208,7 +197,6 @@ def sheet(folder: Path, job: dict) -> dict:
 
 def picture(folder: Path, job: dict) -> dict:
     """Decode an organizer's `picture` for pages and leave it `rewritten`, or return the `fault`."""
-    from submissions.formats.errors import FormatError
     from submissions.formats.render.page_picture import rewritten
 
     try:
@@ -221,8 +209,6 @@ def picture(folder: Path, job: dict) -> dict:
 def pictures(folder: Path, job: dict) -> dict:
     """Pictures of some views of an entry, at least one, as many as there is time for; leaves them in the folder."""
     from evaluation.images import views
-    from evaluation.metrics import prepared
-    from submissions.kinds import FAMILIES
 
     wanted, family = job["item_ids"], FAMILIES[job["family"]]
     references = family.load(Path(job["reference"]), wanted)
@@ -240,24 +226,17 @@ def suite(folder: Path, job: dict) -> dict:
     scores there are. What the metric keeps of the scene is left in `prepared`, unless the job brings what an earlier slice left there.
     Where the job asks for `pictures`, it makes those of the scene's first subject instead, and leaves them in the folder.
     """
-    from evaluation.properties.suite import Progress
-
     (request,) = _requests(job)
     spec, params = registry.get(request.key), dict(request.params)
     progress = Progress(**job["progress"])
     if "reference" not in job:
-        from evaluation.properties.slices import measure_slice
-
         return dataclasses.asdict(measure_slice(request.key, params, progress, job["seconds"]))
-    from evaluation.metrics import prepared
-    from evaluation.properties.gate import acceptance_test
-    from submissions.kinds import FAMILIES
+    from evaluation.properties.gate import acceptance_test  # loads scipy
 
     references = FAMILIES[job["family"]].load(Path(job["reference"]), job["item_ids"])
     subjects = acceptance_test.subjects_of(spec, params, references, job["scene"])
     if job["pictures"]:
         from evaluation.images import paint
-        from evaluation.images.names import file_name
 
         made = []
         for number, (name, pixels) in enumerate(acceptance_test.pictures_of(spec, params, references, subjects[0])):
@@ -283,7 +262,6 @@ def check_program(folder: Path, job: dict) -> dict:
     the `calls` that were made by now have answered."""
     from evaluation.programs import program_checks
     from evaluation.programs.slices import Paused
-    from submissions.kinds import FAMILIES
 
     (order,) = job["programs"]
     references = FAMILIES[job["family"]].load(Path(job["reference"]), job["item_ids"]) if job["reference"] else None
@@ -303,9 +281,7 @@ def check_program(folder: Path, job: dict) -> dict:
 def program_values(folder: Path, job: dict) -> dict:
     """Values of a metric program on some items of an entry, those of one call at least, as many as there is time for: `scores` of the
     items that were done (SampleScores as plain JSON), in their order."""
-    from evaluation.metrics import runner
     from evaluation.programs.slices import Paused
-    from submissions.kinds import FAMILIES
 
     family, groups = FAMILIES[job["family"]], job["groups"]
     (request,) = requests = _requests(job)
@@ -518,16 +494,8 @@ def wait_for(pid: int, seconds: float) -> str:
 
 def preload() -> None:
     """Import what jobs use, once, before the first fork."""
-    from submissions.kinds import FAMILIES
-
     readers = (family.readers for family in FAMILIES.values())
-    for name in (
-        "submissions.validation",
-        "evaluation.metrics.prepared",
-        "evaluation.properties.slices",
-        "evaluation.images.views",
-        *readers,
-    ):
+    for name in ("evaluation.images.views", *readers):
         importlib.import_module(name)
     for name in registry.LIBRARIES:
         with contextlib.suppress(ModuleNotFoundError):  # a job that needs it says so, and is left to others
@@ -566,8 +534,6 @@ def end_if_alone(*_: object) -> None:
 
 
 def main() -> None:
-    from evaluation.networks import weights
-
     if sys.argv[1:]:
         weights.use_cache(Path(sys.argv[1]))
     signal.signal(signal.SIGALRM, end_if_alone)

@@ -68,7 +68,7 @@ def maps(metrics: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 def _objects(evaluation: Evaluation, item_ids: Sequence[str]) -> dict[str, Any]:
     """The objects of these views, and the value of their scene, of each column of objectness, as `pictures.views.make` takes them."""
-    from evaluation.metrics.render import osim
+    from evaluation.metrics.render import osim  # loads scipy
 
     index = {item: place for place, item in enumerate(evaluation.batch.reference.item_ids)}
     found = {}

@@ -69,6 +69,23 @@ class ScoreOut(Schema):
     unit: str
     flags: dict[str, int] = Field(description="Number of items that copied a clean view, or scored above all clean views, by flag.")
 
+    @classmethod
+    def by_slug(cls, evaluation: Evaluation) -> dict[str, ScoreOut]:
+        """The scores of an entry under a batch, by the metric's slug."""
+        columns, found = {metric["slug"]: metric for metric in evaluation.batch.metrics}, {}
+        for score in evaluation.scores.all():
+            spec = spec_of(columns[score.slug]) if score.slug in columns else registry.get(score.key)
+            values = {name: getattr(score, name) for name in ("key", "value", "n", "n_ok", "n_missing", "n_invalid")}
+            found[score.slug] = cls(
+                **values,
+                title=columns[score.slug]["title"] if score.slug in columns else spec.title,
+                higher_is_better=spec.higher_is_better,
+                unit=spec.unit,
+                ci=score.interval(),
+                flags=flags.counts(score.flags),
+            )
+        return found
+
 
 class WaitOut(Schema):
     what: str = Field(json_schema_extra=one_of(Reason))
@@ -171,20 +188,6 @@ def serialize_many(request: HttpRequest, submissions: Sequence[Submission], now:
     rows = []
     for submission in submissions:
         standing, evaluation = standings.get(submission.pk), evaluations.get(submission.pk)
-        scores_of: dict[str, ScoreOut] | None = None
-        if evaluation is not None:
-            columns, scores_of = {metric["slug"]: metric for metric in evaluation.batch.metrics}, {}
-            for score in evaluation.scores.all():
-                spec = spec_of(columns[score.slug]) if score.slug in columns else registry.get(score.key)
-                values = {name: getattr(score, name) for name in ("key", "value", "n", "n_ok", "n_missing", "n_invalid")}
-                scores_of[score.slug] = ScoreOut(
-                    **values,
-                    title=columns[score.slug]["title"] if score.slug in columns else spec.title,
-                    higher_is_better=spec.higher_is_better,
-                    unit=spec.unit,
-                    ci=score.interval(),
-                    flags=flags.counts(score.flags),
-                )
         viewer = viewers[submission.phase.challenge_id]
         it = brief(request, submission, viewer, again.get(submission.pk), state_of[submission.pk])
         waits = standing.waits_for if standing else ()
@@ -198,7 +201,7 @@ def serialize_many(request: HttpRequest, submissions: Sequence[Submission], now:
                 progress=Progress(done=standing.done, total=standing.total) if standing and standing.total else None,
                 attempts=standing.attempts if standing else None,
                 losses=standing.losses if standing else None,
-                scores=scores_of,
+                scores=ScoreOut.by_slug(evaluation) if evaluation is not None else None,
                 rank=board.overall.rank[at] if board is not None and at is not None else None,
                 waiting=[metric["slug"] for metric in lacking.get(submission.pk, ())],
             )

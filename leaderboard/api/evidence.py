@@ -1,4 +1,4 @@
-"""Figures of published judgements in the API."""
+"""Figures of published sets in the API."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -17,12 +18,13 @@ from leaderboard.bundle.definition import (
     PHASE_FIELDS,
     ChallengeDef,
     FileDef,
+    PhaseDef,
 )
 from leaderboard.bundle.folder import name_fault
 from leaderboard.bundle.parse import FILE
 from leaderboard.bundle.parse_time import moment_text
 from submissions.errors import Refused
-from submissions.kinds import FAMILIES
+from submissions.kinds import FAMILIES, Family
 
 FOLDERS = {"input": "inputs", "example": "examples", "picture": "pictures"}
 _HEAD = "# Written by `manage.py challenge export`. The documentation's page on bundles explains every key.\n"
@@ -61,7 +63,7 @@ def export(definition: ChallengeDef, folder: Path) -> None:
                 (folder / f"{name}.md").write_text(mark + value, encoding="utf-8", newline="")
                 data[f"{name}_file"] = f"{name}.md"
         elif name in ("admitted_emails", "tags"):
-            data |= {name: list(value)} if value else {}
+            data |= _given(**{name: list(value)})
         elif name == "merge_until":
             data |= {name: moment_text(value, ZoneInfo("UTC"))} if value else {}
         elif value is not None:
@@ -71,43 +73,47 @@ def export(definition: ChallengeDef, folder: Path) -> None:
         {"title": news.title, "published_at": moment_text(news.published_at, ZoneInfo("UTC")), "body": news.body}
         for news in definition.announcements
     ]
-    if definition.pages:
-        data["pages"] = [{"slug": page.slug, "title": page.title, "body": page.body} for page in definition.pages]
+    data |= _given(pages=[{"slug": page.slug, "title": page.title, "body": page.body} for page in definition.pages])
     data |= _files(definition.files, folder, "")
     for program in definition.programs:
         program.files().unpack(folder / "programs" / program.key)
-    if definition.programs:
-        data["programs"] = [{"path": f"programs/{program.key}", "public": program.is_public} for program in definition.programs]
+    programs = [{"path": f"programs/{program.key}", "public": program.is_public} for program in definition.programs]
+    data |= _given(programs=programs)
 
-    family, phases = FAMILIES[definition.family], []
-    for phase in definition.phases:
-        zone = ZoneInfo(phase.time_zone)
-        entry: dict[str, object] = {"slug": phase.slug}
-        for name in PHASE_FIELDS:
-            value = getattr(phase, name)
-            if value is not None and (family.images or name not in IMAGE_FIELDS):
-                entry[name] = moment_text(value, zone) if name in ("opens_at", "closes_at", "board_at") else value
-        if phase.results is not None:
-            entry["results"] = results.written(phase.results, folder, f"phases/{phase.slug}")
-        else:
-            entry["metrics"] = [
-                {"key": metric.key, "slug": metric.slug}
-                | ({"title": metric.title} if metric.title else {})
-                | ({"params": dict(metric.params)} if metric.params else {})
-                | {"weight": metric.weight, "primary": metric.is_primary, "in_ranking": metric.in_ranking}
-                for metric in phase.metrics
-            ]
-        if (reference := phase.reference) is not None:
-            path = f"phases/{phase.slug}/reference"
-            for name, content in family.files(reference.load()):  # in the family's form that reads back bit for bit
-                target = folder / path / name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(content)
-            named: dict[str, object] = {"path": path, **({"note": reference.note} if reference.note else {})}
-            entry["reference"] = named | ({"groups": dict(reference.groups)} if reference.groups else {})
-        phases.append(entry | _files(phase.files, folder, f"phases/{phase.slug}/"))
-    data["phases"] = phases
+    data["phases"] = [_phase(phase, FAMILIES[definition.family], folder) for phase in definition.phases]
     (folder / FILE).write_text(_HEAD + yaml_text(data), encoding="utf-8", newline="")
+
+
+def _phase(phase: PhaseDef, family: Family, folder: Path) -> dict[str, object]:
+    """A phase as the bundle's document has it; its files, its reference and its imported figures are written into `folder`."""
+    zone, own = ZoneInfo(phase.time_zone), f"phases/{phase.slug}"
+    entry: dict[str, object] = {"slug": phase.slug}
+    for name in PHASE_FIELDS:
+        value = getattr(phase, name)
+        if value is not None and (family.images or name not in IMAGE_FIELDS):
+            entry[name] = moment_text(value, zone) if isinstance(value, datetime) else value
+    if phase.results is not None:
+        entry["results"] = results.written(phase.results, folder, own)
+    else:
+        entry["metrics"] = [
+            {"key": metric.key, "slug": metric.slug}
+            | _given(title=metric.title, params=dict(metric.params))
+            | {"weight": metric.weight, "primary": metric.is_primary, "in_ranking": metric.in_ranking}
+            for metric in phase.metrics
+        ]
+    if (reference := phase.reference) is not None:
+        path = f"{own}/reference"
+        for name, content in family.files(reference.load()):  # in the family's form that reads back bit for bit
+            target = folder / path / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        entry["reference"] = {"path": path, **_given(note=reference.note, groups=dict(reference.groups))}
+    return entry | _files(phase.files, folder, f"{own}/")
+
+
+def _given(**fields: object) -> dict[str, object]:
+    """The fields that are not empty."""
+    return {name: value for name, value in fields.items() if value}
 
 
 def yaml_text(data: Mapping[str, object]) -> str:
@@ -115,7 +121,7 @@ def yaml_text(data: Mapping[str, object]) -> str:
 
 
 def _files(files: Iterable[FileDef], folder: Path, prefix: str) -> dict[str, object]:
-    data: dict[str, list[dict[str, str]]] = {}
+    data: dict[str, list[dict[str, object]]] = {}
     for number, file in enumerate(files):
         stem = file.name if not name_fault(file.name) else f"file-{number}"
         path = f"{prefix}{FOLDERS[file.kind]}/{stem}"
@@ -125,6 +131,6 @@ def _files(files: Iterable[FileDef], folder: Path, prefix: str) -> dict[str, obj
             (folder / path).write_bytes(content)
         else:
             shutil.copyfile(content, folder / path)
-        entry = {"path": path} | ({"name": file.name} if stem != file.name else {}) | ({"title": file.title} if file.title else {})
+        entry = {"path": path, **_given(name=file.name if stem != file.name else "", title=file.title)}
         data.setdefault(FOLDERS[file.kind], []).append(entry)
     return dict(data)

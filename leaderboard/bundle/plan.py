@@ -139,7 +139,7 @@ def make_plan(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) ->
     programs = {program.key: program for program in (*(before.programs if before else ()), *after.programs)}
     after = replace(after, programs=tuple(programs[key] for key in sorted(programs)))
     after, waiting = _without_waiting_columns(before, after, facts)
-    refusals = [*_refusals(before, after, facts), *_missing_prompts(before, after), *_without_weights(before, after)]
+    refusals = [*(_refusals(before, after, facts) if before else ()), *_missing_prompts(before, after), *_without_weights(before, after)]
     if before is not None:
         after = _with_stored_pictures(before, _with_stored_references(before, after, facts))
     changes = [*_challenge_changes(before, after, facts)]
@@ -210,46 +210,42 @@ def _without_waiting_columns(before: ChallengeDef | None, after: ChallengeDef, f
 def _challenge_changes(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) -> Iterator[Change]:
     if before is None:
         yield Change(CREATE, (), after=after.slug)
-    seen_by: dict[object, str] = {
+    people = "1 participant has" if facts.participants == 1 else f"{facts.participants} participants have"
+    accept = f"{people} to accept the rules again before they can upload." if facts.participants else ""
+    seen_by: dict[str, str] = {
         Challenge.Visibility.PUBLIC: "Everybody will see the challenge.",
         Challenge.Visibility.DRAFT: "Only organizers will see the challenge; its participants will not.",
     }
+    warnings = {"visibility": seen_by.get(after.visibility, ""), "rules_version": accept} if before else {}
     for change in _field_changes((), before, after, CHALLENGE_FIELDS):
-        warning = ""
-        if before and change.field == "visibility":
-            warning = seen_by.get(change.after, "")
-        elif before and change.field == "rules_version" and facts.participants:
-            people = "1 participant has" if facts.participants == 1 else f"{facts.participants} participants have"
-            warning = f"{people} to accept the rules again before they can upload."
-        yield replace(change, warning=warning)
+        yield replace(change, warning=warnings.get(change.field, ""))
+    # A challenge that is created is compared with one that has nothing yet.
+    old = before or replace(after, organizers=(), announcements=(), pages=(), files=(), programs=(), phases=())
     for name in after.organizers:
-        if before is None or name not in before.organizers:
+        if name not in old.organizers:
             yield Change(CREATE, (f"organizer {name}",))
-    for name in before.organizers if before else ():
+    for name in old.organizers:
         if name not in after.organizers:
             warning = f"{name} will no longer be able to manage this challenge."
             if tokens := facts.worker_tokens.get(name):
                 warning += f" Worker tokens that {name} made stay valid: {', '.join(tokens)}. Revoke them on the page Workers."
             yield Change(REMOVE, (f"organizer {name}",), warning=warning)
-    yield from _listed((), "announcement", _news(before), _news(after), ("body",))
-    old_pages, new_pages = ({page.slug: page for page in holder.pages} if holder else {} for holder in (before, after))
+    yield from _listed((), "announcement", _news(old), _news(after), ("body",))
+    old_pages, new_pages = ({page.slug: page for page in holder.pages} for holder in (old, after))
     yield from _listed((), "page", old_pages, new_pages, ("title", "body"))
-    if before and [slug for slug in new_pages if slug in old_pages] != [slug for slug in old_pages if slug in new_pages]:
+    if _moved(old_pages, new_pages):
         yield Change(CHANGE, (), "order of pages", list(old_pages), list(new_pages))
-    yield from _listed((), "file", _files(before), _files(after), ("title", "size", "sha256"))
-    ours, theirs = ({program.key: program for program in holder.programs} if holder else {} for holder in (before, after))
+    yield from _listed((), "file", _files(old.files), _files(after.files), ("title", "size", "sha256"))
+    ours, theirs = ({program.key: program for program in holder.programs} for holder in (old, after))
     yield from _listed((), "program", ours, theirs, ("version", "sha256", "is_public"))
-    old_phases = before.phases if before else ()
-    slugs = [phase.slug for phase in after.phases]
-    for phase in old_phases:
-        if phase.slug not in slugs:
-            yield Change(REMOVE, (f"phase {phase.slug}",), warning=f"The phase {phase.slug}, its reference and its board will be gone.")
-    for phase in after.phases:
-        freeze = _freeze_warning(phase, facts.phases.get(phase.slug, PhaseFacts()), facts.now)
-        yield from _phase_changes(before.phase(phase.slug) if before else None, phase, FAMILIES[after.family], freeze)
-    order = [phase.slug for phase in old_phases if phase.slug in slugs]
-    if before and [slug for slug in slugs if slug in order] != order:
-        yield Change(CHANGE, (), "order of phases", order, slugs)
+    old_phases, new_phases = ({phase.slug: phase for phase in holder.phases} for holder in (old, after))
+    for slug in [slug for slug in old_phases if slug not in new_phases]:
+        yield Change(REMOVE, (f"phase {slug}",), warning=f"The phase {slug}, its reference and its board will be gone.")
+    for slug, phase in new_phases.items():
+        freeze = _freeze_warning(phase, facts.phases.get(slug, PhaseFacts()), facts.now)
+        yield from _phase_changes(old_phases.get(slug), phase, FAMILIES[after.family], freeze)
+    if order := _moved(old_phases, new_phases):
+        yield Change(CHANGE, (), "order of phases", order, list(new_phases))
 
 
 def _freeze_warning(after: PhaseDef, facts: PhaseFacts, now: datetime | None) -> str:
@@ -272,27 +268,29 @@ def _phase_changes(before: PhaseDef | None, after: PhaseDef, family: Family, fre
     if before is None:
         yield Change(CREATE, path)
     names = tuple(name for name in PHASE_FIELDS if family.images or name not in IMAGE_FIELDS)
-    wider: dict[object, str] = {Phase.ReferenceAccess.PUBLIC: "Everybody", Phase.ReferenceAccess.PARTICIPANTS: "Every participant"}
+    # A phase that is created is compared with one that has nothing yet.
+    old = before or replace(after, metrics=(), reference=None, results=None, files=())
+    wider: dict[str, str] = {}
+    if old.reference_access != Phase.ReferenceAccess.PUBLIC:
+        wider = {Phase.ReferenceAccess.PUBLIC: "Everybody", Phase.ReferenceAccess.PARTICIPANTS: "Every participant"}
+    who = wider.get(after.reference_access)
+    warnings = {
+        "reference_access": f"{who} will be able to see the hidden reference." if who else "",
+        "board": "The board will no longer be hidden." if old.board == Phase.Board.HIDDEN else "",
+        "unit_scale": "Every length is measured again with this unit.",
+    }
     for change in _field_changes(path, before, after, names, ZoneInfo(after.time_zone)):
-        warning = ""
-        if before and change.field == "reference_access" and before.reference_access != Phase.ReferenceAccess.PUBLIC:
-            warning = f"{wider[change.after]} will be able to see the hidden reference." if change.after in wider else ""
-        elif before and change.field == "board" and before.board == Phase.Board.HIDDEN:
-            warning = "The board will no longer be hidden."
-        elif before and change.field == "unit_scale":
-            warning = "Every length is measured again with this unit."
-        if before and change.field in ("board", "board_at"):
-            warning, freeze = " ".join(filter(None, (warning, freeze))), ""
-        yield replace(change, warning=warning)
-    old = {metric.slug: metric for metric in before.metrics} if before else {}
-    new = {metric.slug: metric for metric in after.metrics}
-    yield from _listed(path, "metric", old, new, METRIC_FIELDS)
-    order = [slug for slug in old if slug in new]
-    if [slug for slug in new if slug in old] != order:
-        yield Change(CHANGE, path, "order of metrics", order, list(new))
-    yield from _reference_changes(path, before.reference if before else None, after.reference, family)
-    yield from _results_changes(path, before.results if before else None, after.results)
-    yield from _listed(path, "file", _files(before), _files(after), ("title", "size", "sha256"))
+        said = [warnings.get(change.field, "")]
+        if change.field in ("board", "board_at"):  # the freeze is said once, of the first of both
+            said, freeze = [*said, freeze], ""
+        yield replace(change, warning=" ".join(filter(None, said)) if before else "")
+    old_metrics, new_metrics = ({metric.slug: metric for metric in phase.metrics} for phase in (old, after))
+    yield from _listed(path, "metric", old_metrics, new_metrics, METRIC_FIELDS)
+    if order := _moved(old_metrics, new_metrics):
+        yield Change(CHANGE, path, "order of metrics", order, list(new_metrics))
+    yield from _reference_changes(path, old.reference, after.reference, family)
+    yield from _results_changes(path, old.results, after.results)
+    yield from _listed(path, "file", _files(old.files), _files(after.files), ("title", "size", "sha256"))
 
 
 def _results_changes(path: tuple[str, ...], before: ResultsDef | None, after: ResultsDef | None) -> Iterator[Change]:
@@ -306,8 +304,7 @@ def _results_changes(path: tuple[str, ...], before: ResultsDef | None, after: Re
     ours = {it.slug: it for it in before.layout.columns} if before else {}
     theirs = {it.slug: it for it in after.layout.columns}
     yield from _listed(inner, "column", ours, theirs, tuple(field.name for field in fields(ResultColumn)))
-    order = [slug for slug in ours if slug in theirs]
-    if [slug for slug in theirs if slug in ours] != order:
+    if order := _moved(ours, theirs):
         yield Change(CHANGE, inner, "order of columns", order, list(theirs))
 
 
@@ -371,13 +368,19 @@ def _listed(
         yield from _field_changes(inner, old.get(name), thing, names)
 
 
-def _files(holder: ChallengeDef | PhaseDef | None) -> dict[str, FileDef]:
-    return {f"{file.kind}/{file.name}": file for file in holder.files} if holder else {}
+def _moved(old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
+    """The names that stay, in their old order; empty where their order stays too."""
+    order = [name for name in old if name in new]
+    return order if [name for name in new if name in old] != order else []
 
 
-def _news(holder: ChallengeDef | None) -> dict[str, NewsDef]:
+def _files(files: Sequence[FileDef]) -> dict[str, FileDef]:
+    return {f"{file.kind}/{file.name}": file for file in files}
+
+
+def _news(holder: ChallengeDef) -> dict[str, NewsDef]:
     utc = ZoneInfo("UTC")
-    return {f"{moment_text(news.published_at, utc)} {news.title}": news for news in holder.announcements} if holder else {}
+    return {f"{moment_text(news.published_at, utc)} {news.title}": news for news in holder.announcements}
 
 
 def _plain(value: object, zone: ZoneInfo | None) -> object:
@@ -411,49 +414,49 @@ def _numbers(metrics: tuple[MetricDef, ...]) -> dict[str, str]:
     return {metric.slug: registry.fingerprint(metric.key, metric.params) for metric in metrics}
 
 
-def _refusals(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) -> Iterator[str]:
-    if before is None:
-        return
+def _refusals(before: ChallengeDef, after: ChallengeDef, facts: Facts) -> Iterator[str]:
     if before.organizers and not after.organizers:
         yield "A challenge keeps at least one organizer; name one."
     stored = {program.key: program for program in before.programs}
     for program in after.programs:
-        known_program = stored.get(program.key, program)
-        if program.sha256 != known_program.sha256 and program.version <= known_program.version:
+        known = stored.get(program.key, program)
+        if program.sha256 != known.sha256 and program.version <= known.version:
             yield (
-                f"Version {known_program.version} of the metric program {program.key} is here with other files; raise version in its "
-                f"metric.yaml to {known_program.version + 1}."
+                f"Version {known.version} of the metric program {program.key} is here with other files; raise version in its "
+                f"metric.yaml to {known.version + 1}."
             )
     if before.family != after.family:
-        held = [phase.slug for phase in before.phases if phase.reference is not None]
+        held = any(phase.reference is not None for phase in before.phases)
         if held or any(phase_facts.entries for phase_facts in facts.phases.values()):
             what, ours, theirs = "a reference" if held else "entries", FAMILIES[before.family].plural, FAMILIES[after.family].plural
             yield f"The challenge has {what}, so it stays one of {ours}; make another challenge for {theirs}."
     for phase in before.phases:
-        known = facts.phases.get(phase.slug, PhaseFacts())
-        new = after.phase(phase.slug)
-        entries = "1 entry" if known.entries == 1 else f"{known.entries} entries"
-        # The stored images stay as they are and are not read again from files.
-        reference = new.reference if new is not None else None
-        keeps_images = phase.reference is not None and (reference is None or reference.version is not None)
-        if new is not None and (phase.results is None) != (new.results is None) and (phase.results or known.entries or known.is_live):
-            if phase.results is not None:
-                yield f"The phase {phase.slug} ranks imported figures and goes on with them; make another phase for uploads."
-            else:
-                yield (
-                    f"The phase {phase.slug} has entries or is being scored, so it ranks no imported figures; make another phase for them."
-                )
-        elif new is None and known.entries:
-            yield f"The phase {phase.slug} has {entries}, so it cannot be removed; close it, or hide its board."
-        elif new is not None and phase.results is not None:
-            continue
-        elif new is not None and known.is_live and not new.metrics:
-            yield f"The phase {phase.slug} is being scored, so it keeps at least one metric; add another before you remove the last."
-        elif new is not None and new.background != phase.background and (known.entries or keeps_images):
-            what = entries if known.entries else "a reference"
-            yield f"The phase {phase.slug} has {what} on {phase.background}, so its background stays; change it with a new reference first."
-        elif new is not None and known.closed and known.entries and _ranking(phase) != _ranking(new) and new.closes_at == phase.closes_at:
-            yield f"The phase {phase.slug} has closed with {entries}, so how they are ranked stays; only an open phase can change it."
+        if said := _phase_refusal(phase, after.phase(phase.slug), facts.phases.get(phase.slug, PhaseFacts())):
+            yield f"The phase {phase.slug} {said}"
+
+
+def _phase_refusal(phase: PhaseDef, new: PhaseDef | None, facts: PhaseFacts) -> str:
+    """The end of a sentence on why a phase cannot become `new`, or be removed where that is None; empty where it can."""
+    entries = "1 entry" if facts.entries == 1 else f"{facts.entries} entries"
+    if new is None:
+        return f"has {entries}, so it cannot be removed; close it, or hide its board." if facts.entries else ""
+    if phase.results is not None:
+        return "" if new.results is not None else "ranks imported figures and goes on with them; make another phase for uploads."
+    # The stored images stay as they are and are not read again from files.
+    keeps_images = phase.reference is not None and (new.reference is None or new.reference.version is not None)
+    fixed_order = facts.closed and facts.entries and new.closes_at == phase.closes_at
+    refusals = {
+        "has entries or is being scored, so it ranks no imported figures; make another phase for them.": (
+            new.results is not None and (facts.entries or facts.is_live)
+        ),
+        "is being scored, so it keeps at least one metric; add another before you remove the last.": facts.is_live and not new.metrics,
+        f"has {entries if facts.entries else 'a reference'} on {phase.background}, so its background stays; "
+        "change it with a new reference first.": new.background != phase.background and (facts.entries or keeps_images),
+        f"has closed with {entries}, so how they are ranked stays; only an open phase can change it.": (
+            fixed_order and _ranking(phase) != _ranking(new)
+        ),
+    }
+    return next((said for said, refused in refusals.items() if refused), "")
 
 
 def _missing_prompts(before: ChallengeDef | None, after: ChallengeDef) -> Iterator[str]:

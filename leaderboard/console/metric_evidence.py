@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -121,44 +121,54 @@ class MetricEvidence:
     @cached_property
     def warnings(self) -> list[str]:
         """Warnings about this metric in this phase, a sentence each."""
-        found = [words for words in (self.spec.warning, weights.statement(self.spec, self.params)) if words]
+        of_metric = (self.spec.warning, weights.statement(self.spec, self.params))
+        found = (*of_metric, *self._beside_others, self._lengths, self._unmarked, self._slowness)
+        return [words for words in found if words]
 
-        # Beside the phase's other columns.
+    @property
+    def _beside_others(self) -> Iterator[str]:
+        """Warnings about it beside the phase's other columns, and about its own weakness."""
         others = [metric for metric in self.phase.metrics.all() if metric.slug != self.slug]
         same = next((metric for metric in others if metric.key == self.spec.key and metric.resolved == self.params), None)
         if same is not None:
-            found.append(f"The column {same.label} has this very definition already; another one would hold the same values.")
+            yield f"The column {same.label} has this very definition already; another one would hold the same values."
         cheap, cured_by = OTHER_HALF.get(self.spec.key, ("", ()))
         if cured_by and not any(metric.key in cured_by for metric in others):
             titles = " or ".join(registry.get(key).title for key in cured_by if key in registry.REGISTRY)
-            found.append(f"{cheap} costs nothing here, and no other column of the phase sees it: add {titles} as well.")
-        if self.spec.key in OF_THE_METRIC:
-            found.append(OF_THE_METRIC[self.spec.key])
+            yield f"{cheap} costs nothing here, and no other column of the phase sees it: add {titles} as well."
+        yield OF_THE_METRIC.get(self.spec.key, "")
 
-        # Its lengths in the phase's unit.
-        lengths = [param.name for param in self.spec.params if param.unit == "m" and self.params.get(param.name) is not None]
-        names = " and ".join(lengths)
-        if lengths and self.phase.unit == "unitless":
-            words = "in metres, but the coordinates of this phase have no unit; set the phase's unit, or choose the numbers to fit."
-            found.append(f"{names}: {words}")
-        elif lengths and self.phase.unit_scale != 1:
-            scale, unit = self.phase.unit_scale, self.phase.unit
-            words = f"in metres, whatever the files hold; here one unit of the files is {scale:g} m, so 0.5 m is {0.5 / scale:g} {unit}."
-            found.append(f"{names}: {words}")
+    @property
+    def _lengths(self) -> str:
+        """Warning about its lengths in the phase's unit."""
+        names = " and ".join(param.name for param in self.spec.params if param.unit == "m" and self.params.get(param.name) is not None)
+        scale, unit = self.phase.unit_scale, self.phase.unit
+        if not names or (unit != "unitless" and scale == 1):
+            return ""
+        words = f"whatever the files hold; here one unit of the files is {scale:g} m, so 0.5 m is {0.5 / scale:g} {unit}."
+        if unit == "unitless":
+            words = "but the coordinates of this phase have no unit; set the phase's unit, or choose the numbers to fit."
+        return f"{names}: in metres, {words}"
 
+    @property
+    def _unmarked(self) -> str:
+        """Warning about scenes of the reference without the regions that it looks at."""
         reference = reference_in_force(self.phase) if self.takes_regions else None
         bare = reference.scenes_without_regions() if reference is not None else []
-        if reference is not None and bare:
-            scenes = ", ".join(bare[:MAX_NAMED]) + (f" and {len(bare) - MAX_NAMED} more" if len(bare) > MAX_NAMED else "")
-            words = f"marks no region in {scenes}, so it has no value there."
-            found.append(f"Version {reference.version} of the reference, which is valid, {words}")
+        if reference is None or not bare:
+            return ""
+        scenes = ", ".join(bare[:MAX_NAMED]) + (f" and {len(bare) - MAX_NAMED} more" if len(bare) > MAX_NAMED else "")
+        return f"Version {reference.version} of the reference, which is valid, marks no region in {scenes}, so it has no value there."
 
+    @property
+    def _slowness(self) -> str:
+        """Warning about the time that it takes."""
         part = self.cost.of(min(settings.PART_SAMPLES, self.n_items or settings.PART_SAMPLES)) if self.cost else 0.0
         if self.spec.effort is None and part > settings.CHILD_SECONDS / 2:
-            found.append(
+            return (
                 f"A part of {settings.PART_SAMPLES} items takes about {part:.0f} s, and the service stops a part after "
                 f"{settings.CHILD_SECONDS} s: entries may fail. Choose cheaper parameters, or ask the operator for smaller parts."
             )
-        elif self.seconds_per_entry is not None and self.seconds_per_entry > SLOW_ENTRY:
-            found.append(f"It is slow: about {self.seconds_per_entry / 60:.0f} min an entry, while other entries wait.")
-        return found
+        if self.seconds_per_entry is not None and self.seconds_per_entry > SLOW_ENTRY:
+            return f"It is slow: about {self.seconds_per_entry / 60:.0f} min an entry, while other entries wait."
+        return ""

@@ -7,11 +7,11 @@ import io
 import time
 import zipfile
 from collections.abc import Callable, Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from allauth.account.models import EmailAddress
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
@@ -19,7 +19,7 @@ from leaderboard.bundle.apply import apply
 from leaderboard.bundle.parse import parse
 from leaderboard.demo import acceptance_tests, interiors, rooflines, solids
 from leaderboard.demo.story import PASSWORD, PEOPLE, Demo, Entry, Items
-from leaderboard.models import Study
+from leaderboard.models import Snapshot, Study
 from leaderboard.studies.live import campaign
 from leaderboard.studies.live.campaign import Design
 from leaderboard.studies.live.criteria import ready_made
@@ -27,6 +27,8 @@ from submissions.client import command
 from submissions.formats.archive import readable_member
 from submissions.models import ApiToken, Challenge, Participation, Status, Submission, Team, User
 from submissions.models.quota import quota_of
+
+APART = timedelta(days=3)  # between two uploads of a demo, by the dates that it shows
 
 DEMOS = (rooflines.DEMO, solids.DEMO, interiors.DEMO)
 
@@ -146,8 +148,23 @@ def send_entries(demo: Demo, folder: Path, server: str, say: Callable[[str], Non
         target.mkdir()
         write_entry(demo, entry, references, target)
         send(demo, entry, server, target)
+        sent_at = timezone.now() - (len(demo.entries) + 1 - number) * APART
+        uploads(demo).filter(method_name=entry.method).update(created_at=sent_at, received_at=sent_at)
         say(f"sent {number} of {len(demo.entries)}: {entry.method}")
         wait_for_room(demo, entry.who)
+
+
+def backdate(demo: Demo) -> None:
+    """Spread the rankings of a new demo over the weeks of its uploads, as the history of a challenge does: each is of the day of its newest
+    entry. What the rankings hold does not change."""
+    uploads(demo).filter(finished_at__isnull=False).update(finished_at=F("received_at") + timedelta(minutes=2))
+    for phase in Challenge.objects.get(slug=demo.slug).phases.all():
+        at: dict[str, datetime] = {}
+        for snapshot in Snapshot.objects.filter(phase=phase).order_by("created_at", "pk"):
+            received = [entry.received_at for entry in snapshot.board.entries if entry.received_at is not None]
+            earliest = at.get(snapshot.audience, phase.opens_at) + timedelta(minutes=5)
+            at[snapshot.audience] = max([earliest, *(moment + timedelta(minutes=3) for moment in received)])
+            Snapshot.objects.filter(pk=snapshot.pk).update(created_at=at[snapshot.audience])
 
 
 def uploads(demo: Demo) -> QuerySet[Submission]:

@@ -120,6 +120,21 @@ description: |
   two faces meet as edges. The {N_HOUSES} houses of each phase are gable, hip, L-shaped and dormer
   ones, made by a seeded procedure. A program made the entries by damaging or simplifying their
   references. They were uploaded and scored like any other entry.
+pages:
+  - slug: faq
+    title: FAQ
+    body: |
+      ### Does a rejected upload count?
+
+      No. Rejected, failed and cancelled uploads use up none of your uploads.
+
+      ### What if I leave a house out?
+
+      In *Practice* the house gets the worst value of each metric. In *Final* the upload is rejected.
+
+      ### Which corner matches which?
+
+      A corner matches one corner of the reference at most. Each metric's page says how near the two must be.
 announcements:
   - title: The practice phase is open
     published_at: 2026-01-02T09:00

@@ -124,13 +124,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json:
         print(json.dumps({"criteria": {name: _json(summary) for name, (summary, _) in analyses.items()}}, ensure_ascii=False))
         return 0
-    for criterion, (summary, more) in analyses.items():
-        print("\n".join([*_report(criterion, summary), *more]))
+    for _, report in analyses.values():
+        print("\n".join(report))
     return 0
 
 
 def _pairs(options: argparse.Namespace, step: Callable[[], None]) -> dict[str, tuple[StudySummary, list[str]]]:
-    """The analysis of votes on pairs, by criterion, and further lines of its report."""
+    """The analysis of votes on pairs, by criterion, and the lines of its report."""
     _refuse(options, ("screen", "left_out"), "votes on pairs")
     rows = list(_by_criterion(options, voting.read(options.votes, dict(options.column), options.value), "votes"))
     there = {name for _, chosen in rows for row in chosen for name in (row.left, row.right)}
@@ -150,12 +150,12 @@ def _pairs(options: argparse.Namespace, step: Callable[[], None]) -> dict[str, t
             damaged=_damaged(options, votes),
             fragility=not options.no_fragility,
         )
-        found[criterion] = summary, []
+        found[criterion] = summary, _pair_report(criterion, summary)
     return found
 
 
 def _opinions(options: argparse.Namespace, step: Callable[[], None]) -> dict[str, tuple[StudySummary, list[str]]]:
-    """The analysis of opinion scores, by criterion, and further lines of its report."""
+    """The analysis of opinion scores, by criterion, and the lines of its report."""
     _refuse(options, ("gold", "anchor", "value"), "opinion scores")
     rows = list(_by_criterion(options, rating.read(options.votes, dict(options.column)), "scores"))
     _check_named("--left-out", options.left_out, {row.entry for _, chosen in rows for row in chosen}, options.votes)
@@ -179,7 +179,7 @@ def _opinions(options: argparse.Namespace, step: Callable[[], None]) -> dict[str
         rated, method = stimuli(without_raters(scores, screened), entries)
         more = correlations(rated, {one.key: one.scored.x[rated.group, method] for one in metrics}, persons=True)
         summary = replace(summary, scales=[row for row in summary.scales if row.method not in (damaged or ())])
-        found[criterion] = summary, _stimulus_report(summary, more)
+        found[criterion] = summary, [*_opinion_report(criterion, summary), *_stimulus_report(summary, more)]
     return found
 
 
@@ -230,24 +230,13 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
     """
     with path.open(newline="", encoding="utf-8-sig") as stream:
         table = voting.table_of(stream, path.name)
-    heads = [name for name in table.heads if name not in ("sample", "method")]
-    bad = [name for name in heads if name.rpartition(":")[2] not in DIRECTIONS or not name.rpartition(":")[0]]
-    if bad or not heads or not {"sample", "method"} <= set(table.heads):
-        raise VotesError([f"{path.name} must have the columns sample, method and KEY:higher or KEY:lower for each metric."])
-    keys = {name: name.rpartition(":")[0] for name in heads}
-    for key, n in Counter(keys.values()).items():
-        if n > 1:
-            raise VotesError([f"{path.name} has {n} columns of {key}; give each metric a name of its own."])
-        if key in REFERENCE_TITLES:
-            raise VotesError(
-                [f"{path.name} calls a metric {key!r}, as a reference point is called that stands in every table; give it another name."]
-            )
+    keys = _metric_columns(table.heads, path.name)
     unknown = sorted(set(ties) - set(keys.values()))
     if unknown:
         raise VotesError([f"--tie names {', '.join(unknown)}, which {path.name} does not have; it has {', '.join(keys.values())}."])
     samples = {sample: n for n, sample in enumerate(votes.samples)}
     whole = samples.setdefault("", len(samples))
-    values = {name: np.full((len(samples), len(votes.methods)), math.nan) for name in heads}
+    values = {name: np.full((len(samples), len(votes.methods)), math.nan) for name in keys}
     methods = {method: n for n, method in enumerate(votes.methods)}
     read: dict[tuple[int, int], int] = {}
     problems: list[str] = []
@@ -288,6 +277,22 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
             overall = values[name][whole]
         metrics.append(MetricScores(key, by_sample, DIRECTIONS[name.rpartition(":")[2]], ties.get(key, 0.0), overall))
     return metrics
+
+
+def _metric_columns(heads: Sequence[str], file: str) -> dict[str, str]:
+    """The metric of each column KEY:higher or KEY:lower of a file of scores, by the column. Raises `VotesError`."""
+    keys = {name: name.rpartition(":")[0] for name in heads if name not in ("sample", "method")}
+    bad = [name for name, key in keys.items() if name.rpartition(":")[2] not in DIRECTIONS or not key]
+    if bad or not keys or not {"sample", "method"} <= set(heads):
+        raise VotesError([f"{file} must have the columns sample, method and KEY:higher or KEY:lower for each metric."])
+    for key, n in Counter(keys.values()).items():
+        if n > 1:
+            raise VotesError([f"{file} has {n} columns of {key}; give each metric a name of its own."])
+        if key in REFERENCE_TITLES:
+            raise VotesError(
+                [f"{file} calls a metric {key!r}, as a reference point is called that stands in every table; give it another name."]
+            )
+    return keys
 
 
 # --- as JSON
@@ -363,26 +368,28 @@ def _stimulus_report(summary: StudySummary, more: Mapping[str, Mapping[str, SetF
     return lines
 
 
-def _report(criterion: str, summary: StudySummary) -> list[str]:
-    if summary.kind == "opinions":
-        left = len(summary.raters) - len(summary.screened)
-        lines = [f"# {criterion or 'all scores'}", ""]
-        of = f"{_count(summary.counted, 'score')} of {_count(left, 'rater')}"
-        lines.append(f"{of} on {_count(len(summary.samples), 'sample')}.")
-        if isinstance(summary.screening, str) and summary.screening:
-            out = f": {', '.join(summary.screened)}." if summary.screened else ". Nobody had to be left out."
-            lines.append(f"Left out is who {screening.words(summary.screening, screening.DEFAULTS[summary.screening])}{out}")
-        lines += ["", f"{'entry':28} {'MOS':>7} {'95 % interval':>17} {'sd':>7} {'scores':>7}"]
-        rows = _in_order(summary)
-        first_apart = next((row for row in rows if row in summary.unranked), None)
-        for row in rows:
-            if row is first_apart:
-                lines.append(APART)
-            mean, low, high = row.mos if not too_few(row.reason) else NOTHING  # no figure below the stated minimum
-            ends = "–" if low is None else f"[{_number(low)}, {_number(high)}]"
-            sd = _number(None if mean is None else row.sd)
-            lines.append(f"{row.method[:28]:28} {_number(mean):>7} {ends:>17} {sd:>7} {row.n:>7}{_reason(row, summary)}")
-        return lines + _metric_report(summary)
+def _opinion_report(criterion: str, summary: StudySummary) -> list[str]:
+    left = len(summary.raters) - len(summary.screened)
+    lines = [f"# {criterion or 'all scores'}", ""]
+    of = f"{_count(summary.counted, 'score')} of {_count(left, 'rater')}"
+    lines.append(f"{of} on {_count(len(summary.samples), 'sample')}.")
+    if isinstance(summary.screening, str) and summary.screening:
+        out = f": {', '.join(summary.screened)}." if summary.screened else ". Nobody had to be left out."
+        lines.append(f"Left out is who {screening.words(summary.screening, screening.DEFAULTS[summary.screening])}{out}")
+    lines += ["", f"{'entry':28} {'MOS':>7} {'95 % interval':>17} {'sd':>7} {'scores':>7}"]
+    rows = _in_order(summary)
+    first_apart = next((row for row in rows if row in summary.unranked), None)
+    for row in rows:
+        if row is first_apart:
+            lines.append(APART)
+        mean, low, high = row.mos if not too_few(row.reason) else NOTHING  # no figure below the stated minimum
+        ends = "–" if low is None else f"[{_number(low)}, {_number(high)}]"
+        sd = _number(None if mean is None else row.sd)
+        lines.append(f"{row.method[:28]:28} {_number(mean):>7} {ends:>17} {sd:>7} {row.n:>7}{_reason(row, summary)}")
+    return lines + _metric_report(summary)
+
+
+def _pair_report(criterion: str, summary: StudySummary) -> list[str]:
     lines = [f"# {criterion or 'all votes'}", ""]
     of = f"{_count(summary.counted, 'vote')} of {_count(len(summary.raters), 'rater')}"
     lines.append(f"{of} on {_count(summary.questions, 'pair')}, {_percent(summary.ties)} ties.")
@@ -413,7 +420,7 @@ def _report(criterion: str, summary: StudySummary) -> list[str]:
     for curve in summary.adequacy if summary.reason is None else ():
         if len([mean for mean in curve.mean if mean is not None]) < 2:
             continue  # of an order in which all are level no part can say anything
-        parts = f"the order stays with parts of {curve.steady} of {curve.sizes[-1]}" if curve.steady else "the order moves with fewer"
+        parts = f"the order stays with {curve.steady} of {curve.sizes[-1]}" if curve.steady else "the order changes with fewer"
         lines.append(f"{curve.resource}: {parts}.")
     return lines
 

@@ -126,7 +126,7 @@ class Counted(StrEnum):
     PAIRS = "pairs"  # of entries
     ANSWERS = "answers"
     STUDIES = "studies"
-    SETS = "sets"  # of published judgements
+    SETS = "sets"  # of published ratings and votes
     GROUPS = "groups"  # of items
     RESULTS = "results"  # of an entry on an item
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -104,38 +104,14 @@ def write_study(study: Study, folder: Path) -> Written:
     family = reference.family
     known = _write(family, family.load(stored_files.store().local_path(reference.key), wanted), wanted, folder / REFERENCES)
 
-    entries, files = [], {}
-    for number, entry in enumerate(study.entries.order_by("label").select_related("submission"), start=1):
-        submission, own = entry.submission, ""
-        if submission is not None and holds(WITH_FILES, submission):
-            # Its number and what is plain in its label; an entry without files that may be given out has no folder.
-            plain = re.sub(r"[^a-z0-9]+", "-", entry.label.lower()).strip("-")[:40].strip("-")
-            own = f"{ENTRIES}/{number:03}{f'-{plain}' if plain else ''}"
-            artifact = stored_files.store().local_path(submission.artifact_key)
-            files[entry.label] = own, _write(family, family.load(artifact, wanted), wanted, folder / own)
-        about = {"label": entry.label, "folder": own, "submission": submission.number if submission else None, "artifact": entry.artifact}
-        entries.append(about)
-
-    readme = [
-        f"# {study.title}",
-        "",
-        study.question,
-        "",
-        "Answers of people that count. Files are CSV in UTF-8 with one line of names; an empty cell is not known. In R: "
-        'read.csv(file, na.strings = ""); in Python: pandas.read_csv(file).',
-    ]
-    for name, columns, rows in (
-        (VOTES, (*voting.COLUMNS, *voting.MORE), voting.write(votes) if votes else None),
-        (OPINIONS, (*scoring.COLUMNS, *scoring.MORE), scoring.write(ratings) if ratings else None),
-    ):
-        if rows is None:
-            continue
-        _write_csv(folder / name, rows)
-        readme += ["", f"## {name}", "", "| column | what it holds |", "| --- | --- |"]
-        readme += [f"| {column} | {COLUMNS[column]} |" for column in (*columns, *voting.CONDITIONS)]
+    entries = list(_write_entries(study, family, wanted, folder))
+    tables = {
+        VOTES: ((*voting.COLUMNS, *voting.MORE), voting.write(votes) if votes else None),
+        OPINIONS: ((*scoring.COLUMNS, *scoring.MORE), scoring.write(ratings) if ratings else None),
+    }
+    _write_tables(study, tables, folder)
     if ratings and not family.grouped:
-        _write_csv(folder / SCORES, _scores(study, ratings, samples, known, files))
-    (folder / README).write_text("\n".join(readme) + "\n", encoding="utf-8")
+        _write_csv(folder / SCORES, _scores(study, ratings, samples, known, {entry.label: entry.files for entry in entries}))
 
     description = {
         "format": FORMAT,
@@ -156,11 +132,54 @@ def write_study(study: Study, folder: Path) -> Written:
         "unit_scale": phase.unit_scale,
         "reference": {"version": reference.version, "sha256": reference.sha256},
         "samples": [{"name": name, "items": items} for name, items in samples.items()],
-        "entries": entries,
+        "entries": [{name: value for name, value in vars(entry).items() if name != "files"} for entry in entries],
     }
     (folder / DESCRIPTION).write_text(json.dumps(description, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    absent = tuple(entry["label"] for entry in entries if not entry["folder"])
-    return Written(len(votes) + len(ratings), len(samples), len(files), absent)
+    absent = tuple(entry.label for entry in entries if not entry.folder)
+    return Written(len(votes) + len(ratings), len(samples), len(entries) - len(absent), absent)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """An entry as `study.json` has it, and where its `files` lie, by item; without files that may be given out it has no folder."""
+
+    label: str
+    folder: str
+    submission: int | None
+    artifact: str
+    files: Mapping[str, str]
+
+
+def _write_entries(study: Study, family: Family, wanted: set[str], folder: Path) -> Iterator[_Entry]:
+    """The entries of the study, each once its wanted items are written."""
+    for number, entry in enumerate(study.entries.order_by("label").select_related("submission"), start=1):
+        submission, own, files = entry.submission, "", {}
+        if submission is not None and holds(WITH_FILES, submission):
+            # Its number and what is plain in its label.
+            plain = re.sub(r"[^a-z0-9]+", "-", entry.label.lower()).strip("-")[:40].strip("-")
+            own = f"{ENTRIES}/{number:03}{f'-{plain}' if plain else ''}"
+            artifact = stored_files.store().local_path(submission.artifact_key)
+            files = _write(family, family.load(artifact, wanted), wanted, folder / own)
+        yield _Entry(entry.label, own, submission.number if submission else None, entry.artifact, files)
+
+
+def _write_tables(study: Study, tables: Mapping[str, tuple[Sequence[str], Iterable[list[str]] | None]], folder: Path) -> None:
+    """The tables of answers that there are, by the file's name, and README.md on their columns."""
+    readme = [
+        f"# {study.title}",
+        "",
+        study.question,
+        "",
+        "Answers of people that count. Files are CSV in UTF-8 with one line of names; an empty cell is not known. In R: "
+        'read.csv(file, na.strings = ""); in Python: pandas.read_csv(file).',
+    ]
+    for name, (columns, rows) in tables.items():
+        if rows is None:
+            continue
+        _write_csv(folder / name, rows)
+        readme += ["", f"## {name}", "", "| column | what it holds |", "| --- | --- |"]
+        readme += [f"| {column} | {COLUMNS[column]} |" for column in (*columns, *voting.CONDITIONS)]
+    (folder / README).write_text("\n".join(readme) + "\n", encoding="utf-8")
 
 
 def _write(family: Family, items: Mapping[str, Any], wanted: set[str], folder: Path) -> dict[str, str]:
@@ -175,7 +194,7 @@ def _write(family: Family, items: Mapping[str, Any], wanted: set[str], folder: P
 
 
 def _scores(
-    study: Study, ratings: list[Rating], samples: dict[str, list[str]], known: dict[str, str], files: dict[str, tuple[str, dict[str, str]]]
+    study: Study, ratings: list[Rating], samples: dict[str, list[str]], known: Mapping[str, str], files: Mapping[str, Mapping[str, str]]
 ) -> Iterable[list[str]]:
     """`reference, distorted, score`: the mean opinion of every entry on every sample by the leading criterion, for each file of it."""
     asked = {rating.criterion for rating in ratings}
@@ -187,7 +206,7 @@ def _scores(
     for place in np.unique(counted.sample * len(counted.methods) + counted.method).tolist():
         sample, label = counted.samples[place // len(counted.methods)], counted.methods[place % len(counted.methods)]
         mean = counted.score[(counted.sample * len(counted.methods) + counted.method) == place].mean()
-        _, own = files.get(label, ("", {}))
+        own = files.get(label, {})
         for item in samples.get(sample, ()):
             if item in own and item in known:
                 yield [known[item], own[item], f"{mean:.6g}"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -76,11 +76,50 @@ class Part:
     answers: Sequence[Any]
     gold: Sequence[tuple[str, str]]
     out: frozenset[str]
-    entries: dict[str, str] = field(default_factory=dict)
-    raters: dict[str, str] = field(default_factory=dict)
+    entries: dict[str, str]
+    raters: dict[str, str]
+
+    @classmethod
+    def of(cls, study: Study) -> Part:
+        criterion = study.leading(study.judged_criteria())
+        gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
+        given: list[Any]
+        out: frozenset[str] = frozenset()
+        if study.kind == Study.Kind.OPINIONS:
+            given = list(study.ratings(criterion, counted=True))
+            out = frozenset(study.entries.filter(left_out_at__isnull=False).values_list("label", flat=True))
+            reasons = screening.of_scores(rating.canonical(given, study.scale), study.screening) if study.screening else {}
+        else:
+            given = list(study.votes(criterion, counted=True))
+            reasons = screening.of_pairs(voting.canonical(given), study.screening, gold)
+        linked = study.entries.values_list("label", "submission_id")
+        accounts = study.raters.filter(kind=Rater.Kind.PERSON).values_list("name", "user_id")
+        return cls(
+            study,
+            study.batch,
+            [one for one in given if one.rater not in reasons],
+            gold,
+            out,
+            # Of answers that were brought from elsewhere only the name says which entry it is.
+            {label: f"entry {pk}" if pk is not None else f"phase {study.phase_id}: {label}" for label, pk in linked},
+            {name: f"account {pk}" if pk is not None else f"study {study.pk}: {name}" for name, pk in accounts},
+        )
+
+    @property
+    def own(self) -> tuple[list[str], list[str]]:
+        """The samples that its answers are about, and its entries, as the study calls them; both in order."""
+        return sorted({one.sample for one in self.answers}), sorted(self.entries)
 
     def sample(self, name: str) -> str:
         return f"{self.study.phase_id}/{name}"
+
+    def renamed(self) -> Iterator[tuple[str, Any]]:
+        """Its answers under the names of all, each with its moment, which is empty where they were brought from elsewhere."""
+        sides = ("entry",) if self.study.kind == Study.Kind.OPINIONS else ("left", "right")
+        for one in self.answers:
+            names = {name: self.entries[getattr(one, name)] for name in sides}
+            as_one = replace(one, rater=self.raters[one.rater], sample=self.sample(one.sample), group="", criterion="", **names)
+            yield one.at if self.study.key is not None else "", as_one
 
 
 def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) -> StudySummary:
@@ -91,41 +130,11 @@ def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) 
     if len({(study.kind, study.scale) for study in studies}) != 1:
         raise ValueError("studies of pairs, and of opinion scores on each scale, are not analysed together")
     opinions, scale = studies[0].kind == Study.Kind.OPINIONS, studies[0].scale
-    parts = []
-    for study in studies:
-        criterion = study.leading(study.judged_criteria())
-        out = frozenset(study.entries.filter(left_out_at__isnull=False).values_list("label", flat=True))
-        gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
-        given: list[Any]
-        if opinions:
-            given = list(study.ratings(criterion, counted=True))
-            reasons = screening.of_scores(rating.canonical(given, scale), study.screening) if study.screening else {}
-        else:
-            given, out = list(study.votes(criterion, counted=True)), frozenset()
-            reasons = screening.of_pairs(voting.canonical(given), study.screening, gold)
-        linked = dict(study.entries.values_list("label", "submission_id"))
-        accounts = dict(study.raters.filter(kind=Rater.Kind.PERSON).values_list("name", "user_id"))
-        parts.append(
-            Part(
-                study,
-                study.batch,
-                [one for one in given if one.rater not in reasons],
-                gold,
-                out,
-                # Of answers that were brought from elsewhere only the name says which entry it is.
-                {label: f"entry {pk}" if pk is not None else f"phase {study.phase_id}: {label}" for label, pk in linked.items()},
-                {name: f"account {pk}" if pk is not None else f"study {study.pk}: {name}" for name, pk in accounts.items()},
-            )
-        )
+    parts = [Part.of(study) for study in studies]
     damaged = {part.entries[label] for part in parts for label in part.study.damaged | part.out if label in part.entries}
     # Of what an account said of one question in several studies the first counts, whichever study was made first; answers that were
     # brought from elsewhere, by raters of their own, keep their order.
-    dated = []
-    for part in parts:
-        for one in part.answers:
-            names = {name: part.entries[getattr(one, name)] for name in (("entry",) if opinions else ("left", "right"))}
-            as_one = replace(one, rater=part.raters[one.rater], sample=part.sample(one.sample), group="", criterion="", **names)
-            dated.append((one.at if part.study.key is not None else "", as_one))
+    dated = [one for part in parts for one in part.renamed()]
     renamed = [one for _, one in sorted(dated, key=lambda answer: answer[0])]
     answers: Any = rating.canonical(renamed, scale) if opinions else voting.canonical(renamed)
     columns, size = _columns(parts, answers.samples, answers.methods), np.full((len(answers.samples), len(answers.methods)), math.nan)
@@ -133,7 +142,7 @@ def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) 
     places = {name: n for n, name in enumerate(answers.samples)}, {name: n for n, name in enumerate(answers.methods)}
     for part in parts:
         step()
-        own = sorted({one.sample for one in part.answers}), sorted(part.entries)
+        own = part.own
         if sizes := sizes_of(part.study, part.batch, *own, step):
             _place(size, sizes.entries, part, own, places)
             if sizes.reference is not None:
@@ -174,7 +183,7 @@ def _columns(parts: Sequence[Part], samples: Sequence[str], methods: Sequence[st
     places = {name: n for n, name in enumerate(samples)}, {name: n for n, name in enumerate(methods)}
     for part in parts:
         of_slug = {metric["slug"]: metric for metric in part.batch.metrics} if part.batch else {}
-        own = sorted({one.sample for one in part.answers}), sorted(part.entries)
+        own = part.own
         for scores in metric_scores(part.study, part.batch, *own):
             metric = of_slug[scores.key]
             empty = np.full((len(samples), len(methods)), math.nan)

@@ -356,20 +356,8 @@ def _pooled(found: Family) -> Family:
     """Pooled figures of the metric over all its studies."""
     studies = found.studies
     another = _another(studies)
-    rows = []
-    for fingerprint in dict.fromkeys(name for one in studies for name in one.metrics):
-        here = [(study, study.metrics[fingerprint]) for study in studies if fingerprint in study.metrics]
-        trained = tuple(study.id for study, metric in here if metric.trained)
-        used = [(study, metric) for study, metric in here if not metric.trained]
-        key, title = here[0][1].metric, here[0][1].title
-        over, figure, by = _mean({study.id: metric.decided for study, metric in used})
-        sized = [metric.over_size for _, metric in used if metric.over_size is not None and metric.over_size.se]
-        beyond = pooled.pool([one.value for one in sized if one.value is not None], [one.se for one in sized if one.se])
-        above = None if beyond is None else beyond.p <= ALPHA and beyond.value > 0
-        state = another_rater.standing(figure, _person(used)) if over is not None else None
-        line = Line(title, figure, another, state, above_size=above, key=key, of_studies=over.k if over else None)
-        line = line if used else replace(line, trained=here[0][1].trained, opinions=here[0][0].opinions)
-        rows.append(Standing(key, fingerprint, here[0][1].key, line, by, figure.n, over, _meaning(used), trained))
+    fingerprints = dict.fromkeys(name for one in studies for name in one.metrics)
+    rows = [_row(name, [(study, study.metrics[name]) for study in studies if name in study.metrics], another) for name in fingerprints]
     values = {row.fingerprint: row.over.value for row in rows if row.over is not None}
     differences: dict[tuple[str, str], list[tuple[float, float]]] = {}
     names = sorted(values)
@@ -392,6 +380,21 @@ def _pooled(found: Family) -> Family:
         line = Line(used[0][1].title, figure, another, reference_point=True, key=name, of_studies=over.k if over else None)
         reference_points.append(Standing("", name, name, line, by, figure.n, over))
     return replace(found, rows=tuple(rows), reference_points=tuple(reference_points), another=another)
+
+
+def _row(fingerprint: str, here: Sequence[tuple[Evidence, Metric]], another: Figure | None) -> Standing:
+    """A metric over the studies that have values of it, without those that it was, or may have been, trained on."""
+    trained = tuple(study.id for study, metric in here if metric.trained)
+    used = [(study, metric) for study, metric in here if not metric.trained]
+    key, title = here[0][1].metric, here[0][1].title
+    over, figure, by = _mean({study.id: metric.decided for study, metric in used})
+    sized = [metric.over_size for _, metric in used if metric.over_size is not None and metric.over_size.se]
+    beyond = pooled.pool([one.value for one in sized if one.value is not None], [one.se for one in sized if one.se])
+    above = None if beyond is None else beyond.p <= ALPHA and beyond.value > 0
+    state = another_rater.standing(figure, _person(used)) if over is not None else None
+    line = Line(title, figure, another, state, above_size=above, key=key, of_studies=over.k if over else None)
+    line = line if used else replace(line, trained=here[0][1].trained, opinions=here[0][0].opinions)
+    return Standing(key, fingerprint, here[0][1].key, line, by, figure.n, over, _meaning(used), trained)
 
 
 def _mean(figures: Mapping[int, Agreement]) -> tuple[Pooled | None, Agreement, tuple[int, ...]]:

@@ -12,6 +12,7 @@ from evaluation.models import ResultTable
 from leaderboard.bundle.definition import OpinionsDef
 from leaderboard.bundle.results import published
 from leaderboard.models import Study, StudyEntry
+from leaderboard.stats.published_means import Means
 from submissions import worker_notify
 from submissions.models import Phase, User
 
@@ -61,8 +62,6 @@ def follow(phase: Phase, actor: User | None) -> Study | None:
 
 def means_of(study: Study, criterion: str) -> tuple[Means, str]:
     """The means published on the criterion, and the note that goes with it."""
-    from leaderboard.stats.published_means import Means
-
     table = ResultTable.of(study.phase)
     assert table is not None  # the study follows it
     opinions = OpinionsDef.from_dict(table.opinions)

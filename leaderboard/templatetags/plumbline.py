@@ -41,6 +41,7 @@ from leaderboard.stats.two_way_intervals import Ends, Figure
 from leaderboard.wording import agreement as agreement_words
 from leaderboard.wording import board as board_words
 from leaderboard.wording import certainty, entry_summary, figures, history, items, nouns, people, ranks, reasons, stated
+from leaderboard.wording import study as study_words
 from leaderboard.wording.comparison import untested
 from leaderboard.wording.digits import rounded
 from leaderboard.wording.figures import NOTHING
@@ -61,6 +62,7 @@ IN_SCRIPT = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029
 
 register.filter("number", figures.number)
 register.filter("percent", figures.share)
+register.filter("ordinal", ranks.ordinal)
 register.filter("points", figures.points)
 register.filter("counted", nouns.counted)
 register.filter("on_scale", nouns.on_scale)
@@ -75,6 +77,9 @@ STATEMENTS: tuple[Callable[..., Any], ...] = (
         people.basis,
         people.earlier,
         ranks.place,
+        ranks.rank_range,
+        study_words.against,
+        study_words.apart,
         nouns.plural,
         untested,
         history.change,

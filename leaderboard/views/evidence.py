@@ -1,4 +1,4 @@
-"""Published judgements of people: the list of sets whose figures are here, and a page of each."""
+"""Published sets of ratings and votes: the list of sets whose figures are here, and a page of each."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def may_be_best(places: Mapping[str, tuple[int, int]]) -> str:
         return ""
     best = [title for title, (low, _) in places.items() if low == 1]
     if len(best) > 1:
-        rest = "; of each other one, some metric is at least as good" if len(best) < len(places) else ""
+        rest = "; for every other metric, some metric is at least as good" if len(best) < len(places) else ""
         return f"{len(best)} of {len(places)} metrics may be the best here{rest}."
     if not best:
         return ""

@@ -41,7 +41,7 @@ SENTENCES = {
     Key.LITTLE_IN_COMMON: "Too few entries were on both kinds of items: no interval.",
     Key.NOT_SCORED: "Nobody scored it.",
     Key.NOT_SCORED_BOTH: "Nobody scored both.",
-    Key.NOTHING_COUNTS: "No judgement counts: all are on known pairs, repeat others, or are of people who were left out.",
+    Key.NOTHING_COUNTS: "No answer counts: all are on known pairs, repeat others, or are of people who were left out.",
     Key.ONLY_DAMAGED: "Only damaged entries were compared here.",
     Key.NONE_COUNTS: "No two of the entries that were compared here count: the others are damaged, or were left out.",
     Key.ALL_SCREENED: "No score counts: the rule of screening leaves everybody out.",

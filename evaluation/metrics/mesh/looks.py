@@ -17,6 +17,8 @@ from evaluation.metrics.spec import PRECISION, Effort, MetricSpec, Param, Source
 from evaluation.metrics.tolerance import OF_NETWORKS
 from evaluation.networks.precision import current
 from evaluation.rendering.cameras import View
+from evaluation.rendering.reference import mesh_views
+from submissions.formats.arrays import Mesh
 
 if TYPE_CHECKING:
     import torch
@@ -62,8 +64,6 @@ def looks(pair: MeshPair, surface: tuple[np.ndarray, np.ndarray], up: str, weigh
     from evaluation.networks import lite0
     from evaluation.networks.inference import in_batches
     from evaluation.networks.load import load
-    from evaluation.rendering.reference import mesh_views
-    from submissions.formats.arrays import Mesh
 
     drawn = list(mesh_views(Mesh(*surface), VIEWS, SIDE, up, (np.zeros(3), pair.diagonal("gt_unit") / 2)))
     pictures = [torch.from_numpy(one.normals.transpose(2, 0, 1).copy()).float() for one in drawn]

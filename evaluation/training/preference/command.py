@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.metrics.spec import WEIGHTS_NAME
 from evaluation.networks import weights
+from evaluation.training.checkpoint import write
 from evaluation.training.errors import reported
 
 if TYPE_CHECKING:
@@ -101,7 +102,6 @@ def _train(options: argparse.Namespace) -> None:
 
 def _describe(options: argparse.Namespace, about: Study, kept: Decisions, features: Features, training: Training) -> None:
     """Name the weights, write their card and say how well they do."""
-    from evaluation.training.checkpoint import write
     from evaluation.training.preference.model_card import card, markdown
 
     data = (options.out / "weights.safetensors").read_bytes()

@@ -56,25 +56,7 @@ def read(path: Path, criterion: str | None = None, columns: Mapping[str, str] | 
 
     Without a ``criterion`` it is the only one there is, or the one called overall. DataError, in a sentence, by line.
     """
-    columns = columns or {}
-    unknown = sorted(set(columns) - set(COLUMNS))
-    if unknown:
-        raise DataError(f"Votes have no column {', '.join(unknown)}; what can be named is {', '.join(COLUMNS)}.")
-    named = {column: columns.get(column, column) for column in COLUMNS}
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            head = stream.readline()
-            stream.seek(0)
-            table = csv.DictReader(stream, delimiter=delimiter(head))
-            there = table.fieldnames or []
-            absent = sorted({named[column] for column in (*NEEDED, *columns)} - set(there))
-            if absent:
-                raise DataError(f"{path.name} has no column {headings_text(absent)}; its columns are {headings_text(there)}.")
-            rows = [(table.line_num, _named(row, named, f"{path.name}: line {table.line_num}")) for row in table]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{path.name} is not a CSV file in UTF-8 ({error}); save it as one.") from None
-    if not rows:
-        raise DataError(f"{path.name} holds no votes; it needs a line for each under its head.")
+    rows = _rows(path, columns or {})
     found = sorted({row["criterion"] for _, row in rows})
     if criterion is None:
         criterion = MAIN if MAIN in found else found[0] if len(found) == 1 else None
@@ -110,6 +92,29 @@ def read(path: Path, criterion: str | None = None, columns: Mapping[str, str] | 
     sample, winner, loser = arrays.T
     raters = len({vote["rater"] for _, vote in chosen})
     return Decisions(tuple(samples), tuple(methods), sample, winner, loser, raters, len(chosen), equal, again, criterion)
+
+
+def _rows(path: Path, columns: Mapping[str, str]) -> list[tuple[int, dict[str, str]]]:
+    """The rows of a CSV file, at least one, each with its line and its cells by the names in COLUMNS. Raises DataError."""
+    unknown = sorted(set(columns) - set(COLUMNS))
+    if unknown:
+        raise DataError(f"Votes have no column {', '.join(unknown)}; what can be named is {', '.join(COLUMNS)}.")
+    named = {column: columns.get(column, column) for column in COLUMNS}
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            head = stream.readline()
+            stream.seek(0)
+            table = csv.DictReader(stream, delimiter=delimiter(head))
+            there = table.fieldnames or []
+            absent = sorted({named[column] for column in (*NEEDED, *columns)} - set(there))
+            if absent:
+                raise DataError(f"{path.name} has no column {headings_text(absent)}; its columns are {headings_text(there)}.")
+            rows = [(table.line_num, _named(row, named, f"{path.name}: line {table.line_num}")) for row in table]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path.name} is not a CSV file in UTF-8 ({error}); save it as one.") from None
+    if not rows:
+        raise DataError(f"{path.name} holds no votes; it needs a line for each under its head.")
+    return rows
 
 
 def _named(row: dict, named: Mapping[str, str], where: str) -> dict[str, str]:

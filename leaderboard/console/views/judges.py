@@ -225,13 +225,23 @@ def _progress(run: JudgeRun, user: User) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
+class TextOnPage:
+    """A text that came back, and its verdicts in words, none where it could not be read."""
+
+    text: str
+    words: list[str]
+    refused: bool
+    cut: bool
+
+
+@dataclass(frozen=True)
 class AnswerOnPage:
-    """An answer with its question, the text that was sent with it, and all texts that came back, the verdicts in `words`."""
+    """An answer with its question, the text that was sent with it, and all texts that came back."""
 
     it: JudgeAnswer
     row: Row
     text: str
-    said: list[dict[str, Any]]
+    said: list[TextOnPage]
 
 
 def _with_texts(run: JudgeRun, answers: list[JudgeAnswer]) -> list[AnswerOnPage]:
@@ -248,6 +258,6 @@ def _with_texts(run: JudgeRun, answers: list[JudgeAnswer]) -> list[AnswerOnPage]
             text = materials.instruction(row, answer.sample) if materials else ""
         except (ValueError, KeyError):
             text = ""
-        texts = [one | {"words": [words[v] for v in one["verdicts"] or ()]} for one in answer.said]
+        texts = [TextOnPage(one["text"], [words[v] for v in one["verdicts"] or ()], one["refused"], one["cut"]) for one in answer.said]
         described.append(AnswerOnPage(answer, row, text, texts))
     return described

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Avg, Count, Q
+from django.db.models import Avg, Count, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -83,38 +83,10 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
                 messages.success(request, words)
             return redirect(request.path)
 
-    # The ids of a rater's own entries, which they are not asked about, by the account; of accounts that have any.
-    accounts = live_study.raters.filter(user__isnull=False).values("user")
-    own: dict[int, set[int]] = defaultdict(set)
-    for account in ("submission__team__memberships__user", "submission__uploaded_by"):
-        for user, pk in live_study.entries.filter(**{f"{account}__in": accounts}).values_list(account, "pk"):
-            own[user].add(pk)
-
-    # Raters' consistency, and their share of right answers on pairs of known order, by the last analysis.
-    is_pairs = live_study.kind == Study.Kind.PAIRS
-    done = live_study.analyses.filter(criterion=live_study.main_criterion, content__isnull=False).first() if is_pairs else None
-    reliability = done.summary.reliability.raters if done is not None and done.summary is not None else []
-    reliable, (lapses, lefts) = {line.rater: line for line in reliability}, _checked(live_study)
-
     asked = Subject(live_study)
     total = expected(asked)
-    rows = live_study.raters.filter(kind=Rater.Kind.PERSON).select_related("user", "invitation").order_by("id")
-    rows = list(rows.annotate(answered=Count("questions", filter=Q(questions__answered_at__isnull=False))))
-    given = (live_study.study_votes if is_pairs else live_study.opinions).filter(rater__kind=Rater.Kind.PERSON)
-    seconds = dict(given.order_by().values_list("rater").annotate(Avg("seconds")))
-    per_question = max(1, len(live_study.criteria))
-    fast = dict(given.filter(seconds__lt=FAST).order_by().values_list("rater").annotate(Count("pk")))
-    timed = dict(given.filter(seconds__isnull=False).order_by().values_list("rater").annotate(Count("pk")))
-    told = Counter(PracticeQuestion.objects.filter(study=live_study, is_gold=True).values_list("rater", flat=True))
-    for row in rows:
-        row.said, row.lapses, row.lefts = reliable.get(row.name), lapses.get(row.name), lefts.get(row.name)
-        row.has_own = row.user_id in own
-        row.total = expected(asked, own[row.user_id]) if row.has_own else total
-        if live_study.questions_per_rater is None:
-            row.total -= told[row.pk]  # what practice has told them is not asked
-        row.percent = min(100.0, 100 * row.answered / row.total) if row.total else 0.0
-        row.seconds = seconds[row.pk] * per_question if seconds.get(row.pk) is not None else None
-        row.fast, row.timed = fast.get(row.pk, 0), timed.get(row.pk, 0)
+    rows = _raters(live_study, asked, total)
+    is_pairs = live_study.kind == Study.Kind.PAIRS
 
     live = set(live_study.entries.live().values_list("pk", flat=True))
     entries = list(live_study.entries.select_related("submission").order_by("id"))
@@ -135,7 +107,7 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
         "screening": screening(live_study),
         "invitation": invitation,
         "settings": settings,
-        "votes": given.count(),
+        "votes": _answers(live_study).count(),
         "without_account": sum(row.joined_at is not None and row.user_id is None for row in rows),
         "closed": live_study.closed_sentence(),
         "forecast": _forecast(request, live_study, asked) if is_pairs and live_study.state == Study.State.DRAFT else None,
@@ -146,6 +118,47 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
         "panel_address": panel.address_to_give(address, live_study) if live_study.access == Study.Access.OPEN else "",
     }
     return page(request, "study", phase.challenge, "studies", phase, **context)
+
+
+def _answers(study: Study) -> QuerySet[Any]:
+    """Answers of people in a study: votes, or opinion scores."""
+    answers: Any = study.study_votes if study.kind == Study.Kind.PAIRS else study.opinions
+    return answers.filter(rater__kind=Rater.Kind.PERSON)
+
+
+def _raters(study: Study, asked: Subject, total: int) -> list[Any]:
+    """The people who rate or may rate, each with what their line of the page shows; `total` questions are asked of one without entries."""
+    # The ids of a rater's own entries, which they are not asked about, by the account; of accounts that have any.
+    accounts = study.raters.filter(user__isnull=False).values("user")
+    own: dict[int, set[int]] = defaultdict(set)
+    for account in ("submission__team__memberships__user", "submission__uploaded_by"):
+        for user, pk in study.entries.filter(**{f"{account}__in": accounts}).values_list(account, "pk"):
+            own[user].add(pk)
+
+    # Raters' consistency, and their share of right answers on pairs of known order, by the last analysis.
+    is_pairs = study.kind == Study.Kind.PAIRS
+    done = study.analyses.filter(criterion=study.main_criterion, content__isnull=False).first() if is_pairs else None
+    reliability = done.summary.reliability.raters if done is not None and done.summary is not None else []
+    reliable, (lapses, lefts) = {line.rater: line for line in reliability}, _checked(study)
+
+    rows = study.raters.filter(kind=Rater.Kind.PERSON).select_related("user", "invitation").order_by("id")
+    rows = list(rows.annotate(answered=Count("questions", filter=Q(questions__answered_at__isnull=False))))
+    given = _answers(study)
+    seconds = dict(given.order_by().values_list("rater").annotate(Avg("seconds")))
+    per_question = max(1, len(study.criteria))
+    fast = dict(given.filter(seconds__lt=FAST).order_by().values_list("rater").annotate(Count("pk")))
+    timed = dict(given.filter(seconds__isnull=False).order_by().values_list("rater").annotate(Count("pk")))
+    told = Counter(PracticeQuestion.objects.filter(study=study, is_gold=True).values_list("rater", flat=True))
+    for row in rows:
+        row.said, row.lapses, row.lefts = reliable.get(row.name), lapses.get(row.name), lefts.get(row.name)
+        row.has_own = row.user_id in own
+        row.total = expected(asked, own[row.user_id]) if row.has_own else total
+        if study.questions_per_rater is None:
+            row.total -= told[row.pk]  # what practice has told them is not asked
+        row.percent = min(100.0, 100 * row.answered / row.total) if row.total else 0.0
+        row.seconds = seconds[row.pk] * per_question if seconds.get(row.pk) is not None else None
+        row.fast, row.timed = fast.get(row.pk, 0), timed.get(row.pk, 0)
+    return rows
 
 
 def _done(request: HttpRequest, study: Study, act: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -96,8 +96,25 @@ def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:
     }
 
 
-def _changes(new: EvaluationBatch, old: EvaluationBatch) -> dict[str, Any]:
-    """Entries whose value in the primary column differs between two batches, with both values; the column's title."""
+@dataclass(frozen=True)
+class ChangedEntry:
+    """An entry with its value in the primary column, before and after."""
+
+    entry: Submission
+    before: float | None
+    after: float | None
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The `n` entries whose value in the primary column, called `title`, differs between two batches; `rows` are the first of them."""
+
+    title: str
+    rows: list[ChangedEntry]
+    n: int
+
+
+def _changes(new: EvaluationBatch, old: EvaluationBatch) -> Changes:
     column = next((column for column in new.metrics if column["is_primary"]), new.metrics[0])
     scores = Score.objects.filter(slug=column["slug"], evaluation__batch__in=[new, old])
     values: dict[int, dict[int, float | None]] = {}
@@ -105,8 +122,8 @@ def _changes(new: EvaluationBatch, old: EvaluationBatch) -> dict[str, Any]:
         values.setdefault(entry, {})[batch] = value
     moved = {pk: both for pk, both in values.items() if len(both) == 2 and both[new.pk] != both[old.pk]}
     entries = Submission.objects.filter(pk__in=moved).select_related("team").order_by("number")
-    rows = [{"entry": entry, "before": moved[entry.pk][old.pk], "after": moved[entry.pk][new.pk]} for entry in entries[:MAX_SHOWN]]
-    return {"title": column["title"], "rows": rows, "n": len(moved)}
+    rows = [ChangedEntry(entry, moved[entry.pk][old.pk], moved[entry.pk][new.pk]) for entry in entries[:MAX_SHOWN]]
+    return Changes(column["title"], rows, len(moved))
 
 
 def _seconds_left(batch: EvaluationBatch, parts: dict[str, int]) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -29,7 +30,24 @@ from leaderboard.stats.votes import VotesError
 from leaderboard.studies.answer_sets import bring, counts
 from leaderboard.views import answer_sets
 from submissions.lookup import row_number
-from submissions.models import Phase
+from submissions.models import Phase, User
+
+# What a button of the page does to a study, and what is told of the study then.
+ACTS: dict[str | None, tuple[Callable[[Study, User], object], str]] = {
+    "publish": (lambda study, actor: study.publish(actor, True), "is shown to everybody who can see the leaderboard."),
+    "hide": (lambda study, actor: study.publish(actor, False), "is shown to organizers only."),
+    "other_programs": (lambda study, actor: study.admit_programs(actor, True), "is open to metric programs of other challenges."),
+    "own_programs": (
+        lambda study, actor: study.admit_programs(actor, False),
+        "is closed to metric programs of other challenges; their values on it are removed.",
+    ),
+    "remove": (lambda study, actor: study.remove(actor), "is removed with all its votes."),
+    "screen": (
+        lambda study, actor: study.screen(actor, True),
+        f"is computed again: raters whose scores correlate with the others’ by less than {SCREENED} are left out.",
+    ),
+    "unscreen": (lambda study, actor: study.screen(actor, False), "is computed again: all raters count."),
+}
 
 
 @organizer_of_phase
@@ -46,27 +64,14 @@ def studies(request: HttpRequest, phase: Phase) -> HttpResponse:
             set_form = AnswerSetForm(phase, request.POST, request.FILES)
             if set_form.is_valid() and _import_set(request, phase, set_form):
                 return redirect(request.path)
-        elif act not in ("publish", "hide", "screen", "unscreen", "other_programs", "own_programs", "remove"):
-            raise Http404
-        else:
+        elif act in ACTS:
             found = study_of(phase, True, pk=row_number(request.POST.get("study")))
-            if act in ("publish", "hide"):
-                found.publish(request.user, act == "publish")
-                words = f"is shown to {'everybody who can see the leaderboard' if act == 'publish' else 'organizers only'}."
-            elif act in ("other_programs", "own_programs"):
-                found.admit_programs(request.user, act == "other_programs")
-                words = "is open to metric programs of other challenges."
-                if act == "own_programs":
-                    words = "is closed to metric programs of other challenges; their values on it are removed."
-            elif act == "remove":
-                found.remove(request.user)
-                words = "is removed with all its votes."
-            else:
-                found.screen(request.user, act == "screen")
-                rule = f"raters whose scores correlate with the others’ by less than {SCREENED} are left out"
-                words = f"is computed again: {rule if act == 'screen' else 'all raters count'}."
+            do, words = ACTS[act]
+            do(found, request.user)
             messages.success(request, f"“{found.title}” {words}")
             return redirect(request.path)
+        else:
+            raise Http404
     rows = []
     for study in phase.studies.all():
         answers = study.study_votes if study.kind == Study.Kind.PAIRS else study.opinions

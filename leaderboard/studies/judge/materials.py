@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from evaluation.models import EvaluationBatch, Reference
 from leaderboard.kinds import KINDS
@@ -178,7 +179,5 @@ def image_of(answer: JudgeAnswer, materials: Materials | None = None) -> bytes:
 
 
 def _pixels(png: bytes) -> np.ndarray:
-    from PIL import Image
-
     with Image.open(io.BytesIO(png), formats=("PNG",)) as image:
         return np.asarray(image.convert("RGB"))

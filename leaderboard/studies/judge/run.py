@@ -141,7 +141,10 @@ class _Turn:
                 values |= {"state": JudgeAnswer.State.FAILED, "failure": str(self.fault)[:400]}
                 counts["n_failed"] = 1
             self._keep(answer, values, counts)
+        self._end(stopped)
 
+    def _end(self, stopped: Refused | None) -> None:
+        """Say how the run stands after this turn. `stopped` is why the endpoint is asked nothing more, if so."""
         run = self.run
         if run.left == 0:
             end(run, State.DONE)

@@ -83,7 +83,16 @@ def of_study(study: Study, summary: Summary | None, hidden: Collection[str] = ()
     """The judges of a study. `summary` is its analysis on the criterion that is shown, where there is one; of the entries called as in
     `hidden` nothing is said."""
     described = []
-    beside = {line.key: line for line in summary.judges} if summary is not None else {}
+    beside: dict[str, Judge] = {}
+    lines: dict[str, Line] = {}
+    alone: dict[tuple[str, str], Ends] = {}
+    if summary is not None and summary.judges:
+        beside = {line.key: line for line in summary.judges}
+        lines = {one.key: one for one in lines_of(summary)}
+        for pair in summary.entry_pairs:
+            value, low, high = alone[pair.first, pair.second] = pair.value
+            of_second, second_low, second_high = (None if end is None else 1 - end for end in (value, high, low))
+            alone[pair.second, pair.first] = of_second, second_low, second_high
     for run in JudgeRun.ended(study).select_related("rater", "newcomer"):
         run.study = study
         criteria = {key: one.without(hidden) for key, one in scores_of(run).items()}
@@ -94,14 +103,7 @@ def of_study(study: Study, summary: Summary | None, hidden: Collection[str] = ()
             # On the scale of metrics; nothing of one that is for display only, or has no answer of theirs.
             if judge.decided is not None and not judge.display_only:
                 line = Line(judge.key, judge.decided, summary.another, key=judge.key, noun=study.noun)
-            lines = {one.key: one for one in lines_of(summary)}
             together = [TogetherRow(lines[one.key], one) for one in judge.with_people if one.key in lines]
-            alone: dict[tuple[str, str], Ends] = {}
-            for pair in summary.entry_pairs:
-                value, low, high = pair.value
-                alone[pair.first, pair.second] = pair.value
-                of_second, second_low, second_high = (None if end is None else 1 - end for end in (value, high, low))
-                alone[pair.second, pair.first] = of_second, second_low, second_high
             rows = [PairRow(one, alone.get((one.first, one.second), (None, None, None))) for one in judge.pairs_with_people]
             # Where both have intervals. Of ratings the difference of two means is no share.
             entry_pairs = [row for row in rows if row.it.low is not None and row.alone[1] is not None and not summary.opinions]

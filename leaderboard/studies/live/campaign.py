@@ -65,6 +65,28 @@ class Design:
     gold: tuple[Submission, Submission] | None = None
     discloses: bool = field(default=False)  # somebody said that raters may see the items
 
+    def require_possible(self, phase: Phase, samples: Sequence[str], there: Sequence[str]) -> None:
+        """Raise `Refused`, in a sentence, unless a study of the phase can show these samples, of those that are `there`."""
+        unknown = sorted(set(samples) - set(there))
+        if unknown:
+            raise Refused(f"The reference has no sample “{unknown[0]}”; it has {', '.join(there[:5])} and so on.", "unknown_sample")
+        if len(samples) != len(set(samples)) or len(samples) > MAX_SAMPLES:
+            raise Refused(f"Name each sample once, and at most {MAX_SAMPLES:,}.", "bad_samples")
+        n, least = len(self.entries) + len(self.artifacts), 2 if self.values["kind"] == Study.Kind.PAIRS else 1
+        if not least <= n <= MAX_ENTRIES:
+            raise Refused(f"Choose {least} to {MAX_ENTRIES} entries; these are {n}.", "bad_entries")
+        questions = (n * (n - 1) // 2 if least == 2 else n) * len(samples)
+        if questions > MAX_QUESTIONS:
+            raise Refused(
+                f"{n} entries on {len(samples):,} samples make {questions:,} questions, and a study has at most {MAX_QUESTIONS:,}; choose "
+                "fewer entries or samples.",
+                "too_many_questions",
+            )
+        if any(entry.phase_id != phase.pk for entry in self.entries):
+            raise Refused("An entry is of another phase; choose from this one.", "bad_entries")
+        if not self.values.get("criteria"):
+            raise Refused("Choose at least one criterion.", "no_criterion")
+
 
 def groups_of(phase: Phase) -> list[str]:
     """The groups of the reference on the board, which are the samples that raters can be shown; Refused without one."""
@@ -119,25 +141,7 @@ def make(phase: Phase, actor: User, design: Design) -> Study:
             "not_disclosed",
         )
     samples = list(design.samples) or there
-    unknown = sorted(set(samples) - set(there))
-    if unknown:
-        raise Refused(f"The reference has no sample “{unknown[0]}”; it has {', '.join(there[:5])} and so on.", "unknown_sample")
-    if len(samples) != len(set(samples)) or len(samples) > MAX_SAMPLES:
-        raise Refused(f"Name each sample once, and at most {MAX_SAMPLES:,}.", "bad_samples")
-    n, least = len(design.entries) + len(design.artifacts), 2 if design.values["kind"] == Study.Kind.PAIRS else 1
-    if not least <= n <= MAX_ENTRIES:
-        raise Refused(f"Choose {least} to {MAX_ENTRIES} entries; these are {n}.", "bad_entries")
-    questions = (n * (n - 1) // 2 if least == 2 else n) * len(samples)
-    if questions > MAX_QUESTIONS:
-        raise Refused(
-            f"{n} entries on {len(samples):,} samples make {questions:,} questions, and a study has at most {MAX_QUESTIONS:,}; choose "
-            "fewer entries or samples.",
-            "too_many_questions",
-        )
-    if any(entry.phase_id != phase.pk for entry in design.entries):
-        raise Refused("An entry is of another phase; choose from this one.", "bad_entries")
-    if not design.values.get("criteria"):
-        raise Refused("Choose at least one criterion.", "no_criterion")
+    design.require_possible(phase, samples, there)
 
     with transaction.atomic():
         phase.lock()

@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from PIL import Image
 
 from leaderboard.kinds import KINDS
 from leaderboard.models import PracticeQuestion, Question
@@ -229,8 +230,6 @@ def _image(question: Asked, side: Side, place: int, item: str, normal: bool) -> 
 
 def _encoded(pixels: np.ndarray) -> bytes:
     """uint8[H, W, 3] as WebP, without loss and without anything but its pixels."""
-    from PIL import Image
-
     buffer = io.BytesIO()
     Image.fromarray(np.ascontiguousarray(pixels)).save(buffer, "WEBP", lossless=True, quality=40, method=2)
     return buffer.getvalue()

@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evaluation.networks import weights
 from evaluation.training.errors import reported
 
 if TYPE_CHECKING:
@@ -63,7 +64,6 @@ def _train(options: argparse.Namespace) -> None:
     import torch
 
     from evaluation.metrics.mesh.locase.training import Training
-    from evaluation.networks import weights
     from evaluation.training.run_sequence import require
 
     torch.set_num_threads(options.threads)

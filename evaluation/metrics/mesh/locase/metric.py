@@ -8,6 +8,7 @@ import numpy as np
 
 from evaluation.metrics import papers
 from evaluation.metrics.mesh.locase.alignment import shape
+from evaluation.metrics.mesh.locase.sampling import Sampling, sampling
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.papers import Origin
 from evaluation.metrics.result import MetricResult, Status
@@ -36,7 +37,6 @@ def locase(pair: MeshPair, weights: str) -> MetricResult:
     if damaged is None:
         return MetricResult(WORST, Status.OK if len(pair.pred_vertices) else Status.EMPTY_PRED, ("degenerate",))
     # Loads torch, which a process that computes no learned metric never needs.
-    from evaluation.metrics.mesh.locase.sampling import Sampling
     from evaluation.metrics.mesh.locase.scoring import compared, encoding
 
     model, (encoded, how) = network(found), reference
@@ -62,7 +62,6 @@ def network(found: stored.Weights) -> LoCaSE:
 
 def _reference(pair: MeshPair, found: stored.Weights) -> tuple[np.ndarray, ...]:
     """(encoding float32[512], sampling float64[4]) of the reference, () where it is degenerate."""
-    from evaluation.metrics.mesh.locase.sampling import sampling
     from evaluation.metrics.mesh.locase.scoring import encoding
 
     points = shape(pair.ref_vertices, pair.ref_faces)

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaluation.metrics.mesh.locase.command import bar, judging
+from evaluation.networks import weights
+from evaluation.training.checkpoint import write
 from evaluation.training.errors import TrainingError, reported
 
 if TYPE_CHECKING:
@@ -98,8 +100,6 @@ def _robustness(options: argparse.Namespace) -> None:
     from evaluation.metrics.mesh.locase.model_card import figures_table
     from evaluation.metrics.mesh.locase.procedural import HELD_OUT
     from evaluation.metrics.mesh.locase.scoring import ready
-    from evaluation.networks import weights
-    from evaluation.training.checkpoint import write
 
     if options.threads < 1:
         raise TrainingError("Threads must be at least 1.")

@@ -19,6 +19,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from evaluation.metrics.render.image import resized, subset, working_size
 from evaluation.metrics.seeds import generator
+from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
     import torch
@@ -145,7 +146,6 @@ SMALLEST_LENGTH = 1e-12
 def cells_by(features: str) -> Callable[[np.ndarray], np.ndarray]:
     """The function that gives the features of the cells of uint8[H, W, 3] by a network, float32[h · w, D]. WeightsError where its weights
     are not here."""
-    from evaluation.networks import weights as stored
     from evaluation.networks.inference import with_room
 
     stored.require(*NETWORKS[features])

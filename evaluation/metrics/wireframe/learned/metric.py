@@ -15,6 +15,7 @@ from evaluation.metrics.wireframe.canon import segments
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.metrics.wireframe.parameters import WIREFRAME
 from evaluation.networks import weights as stored
+from evaluation.networks.precision import FLOAT32
 from evaluation.rendering.wires import BLACK, BLUE, Lines, Viewpoint, picture
 
 if TYPE_CHECKING:
@@ -74,7 +75,6 @@ def liking(found: stored.Weights, views: Sequence[np.ndarray]) -> np.ndarray:
     from evaluation.metrics.wireframe.learned import network
     from evaluation.metrics.wireframe.learned.network import ready
     from evaluation.networks.inference import exact
-    from evaluation.networks.precision import FLOAT32
 
     known = network.KNOWN[found.card["features"]["name"]]
     if found.sha256 not in _loaded:

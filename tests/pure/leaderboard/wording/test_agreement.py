@@ -164,7 +164,7 @@ def test_a_correlation_without_an_interval_says_so():
         ({"F1": (1, 2), "HSS": (2, 2)}, "Only F1 may be the best here."),
         (
             {"F1": (1, 2), "HSS": (1, 3), "WED": (2, 3)},
-            "2 of 3 metrics may be the best here; of each other one, some metric is at least as good.",
+            "2 of 3 metrics may be the best here; for every other metric, some metric is at least as good.",
         ),
         ({"F1": (1, 2), "HSS": (1, 2)}, "2 of 2 metrics may be the best here."),
     ],

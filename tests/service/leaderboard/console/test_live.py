@@ -304,7 +304,7 @@ def test_the_plan_of_a_draft_can_be_changed_and_stays_once_it_has_opened(place, 
     assert 'name="planned_answers" value="90"' in page and 'name="repeat_percent" value="10' in page
     assert 'name="gold_percent"' not in page, "no pair of known order"
     said = client.post(f"{place}roofs/", settings_form(planned_looks=3))
-    assert "give both, or neither" in errors(said)
+    assert "give both numbers, or neither" in errors(said)
     said = told(client, f"{place}roofs/", "open")
     assert f"No look is taken on fewer than {ITEMS_FOR_LOOK} items, and this study shows 4" in said and Study.objects.get().state == "draft"
     monkeypatch.setattr(making.campaign, "ITEMS_FOR_LOOK", 4)

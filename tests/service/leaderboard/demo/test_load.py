@@ -9,6 +9,7 @@ import zipfile
 import numpy as np
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, sanity_tests
 from evaluation.properties import bundled_tables
@@ -16,7 +17,8 @@ from evaluation.work.worker import drain
 from leaderboard.bundle.parse import parse
 from leaderboard.demo import interiors, load, rooflines, solids
 from leaderboard.demo.story import PEOPLE, Entry
-from leaderboard.models import Study
+from leaderboard.models import Snapshot, Study
+from leaderboard.tasks import build_due_boards
 from submissions.kinds import same
 from submissions.models import AuditEntry, Challenge, Phase, Submission, Team, User
 from submissions.validation import validate
@@ -106,6 +108,15 @@ def test_the_command_sends_scores_and_ends_and_a_second_time_does_nothing(live_s
         "few-faces": "scored",
         "torn": "rejected",
     }
+    sent = [rows[name].received_at for name in ("convex hull", "scan-fuse", "few-faces", "torn")]
+    assert all(before + load.APART * 0.9 < after for before, after in zip(sent, [*sent[1:], timezone.now()], strict=True))
+    build_due_boards()
+    load.backdate(small)
+    rankings = Snapshot.objects.filter(phase__challenge__slug="solids", audience="public").order_by("created_at")
+    for ranking in rankings:
+        received = [entry.received_at for entry in ranking.board.entries]
+        assert not received or max(received) < ranking.created_at < timezone.now()
+    assert rankings and rankings.last().created_at < timezone.now() - load.APART
     assert rows["convex hull"].is_baseline and rows["convex hull"].is_verified
     assert rows["scan-fuse"].withdrawn_at and not rows["convex hull"].withdrawn_at
     phase = Challenge.objects.get(slug="solids").phases.get()
