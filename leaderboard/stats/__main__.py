@@ -420,7 +420,7 @@ def _pair_report(criterion: str, summary: StudySummary) -> list[str]:
     for curve in summary.adequacy if summary.reason is None else ():
         if len([mean for mean in curve.mean if mean is not None]) < 2:
             continue  # of an order in which all are level no part can say anything
-        parts = f"the order stays with parts of {curve.steady} of {curve.sizes[-1]}" if curve.steady else "the order moves with fewer"
+        parts = f"the order stays with {curve.steady} of {curve.sizes[-1]}" if curve.steady else "the order changes with fewer"
         lines.append(f"{curve.resource}: {parts}.")
     return lines
 

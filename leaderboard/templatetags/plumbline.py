@@ -42,6 +42,7 @@ from leaderboard.stats.two_way_intervals import Ends, Figure
 from leaderboard.wording import agreement as agreement_words
 from leaderboard.wording import board as board_words
 from leaderboard.wording import certainty, entry_summary, figures, history, items, nouns, people, ranks, reasons, stated
+from leaderboard.wording import study as study_words
 from leaderboard.wording.comparison import untested
 from leaderboard.wording.digits import rounded
 from leaderboard.wording.figures import NOTHING
@@ -63,6 +64,7 @@ kept_laid_out = lru_cache(maxsize=64)(laid_out)  # of stored texts: the HTML of 
 
 register.filter("number", figures.number)
 register.filter("percent", figures.share)
+register.filter("ordinal", ranks.ordinal)
 register.filter("points", figures.points)
 register.filter("counted", nouns.counted)
 register.filter("on_scale", nouns.on_scale)
@@ -77,6 +79,9 @@ STATEMENTS: tuple[Callable[..., Any], ...] = (
         people.basis,
         people.earlier,
         ranks.place,
+        ranks.rank_range,
+        study_words.against,
+        study_words.apart,
         nouns.plural,
         untested,
         history.change,

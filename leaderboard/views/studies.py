@@ -17,21 +17,21 @@ from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
 from evaluation.models.batch import sentences
-from leaderboard.boards.people import lines_of, spread
+from leaderboard.boards.people import lines_of
+from leaderboard.boards.study_table import study_table
 from leaderboard.charts import studies as study_charts
 from leaderboard.evidence.shown import leading
 from leaderboard.lookup import current_ranking, not_shown_yet, page_numbers, page_of, shown_board, study_of
 from leaderboard.models import InterimAnalysis, Rater, Study, StudyAnalysis
-from leaderboard.records.agreement import Line
 from leaderboard.records.board import Board
 from leaderboard.records.chart import Chart
 from leaderboard.records.study import HIDDEN_NAME, Summary
+from leaderboard.records.study_table import EntryPage
 from leaderboard.service.responses import attachment
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import screening
 from leaderboard.stats import votes as voting
-from leaderboard.stats.ranking import rank
-from leaderboard.stats.records import Contradiction, Entry, Metric, plain
+from leaderboard.stats.records import Metric, plain
 from leaderboard.stats.states import too_few
 from leaderboard.stats.study import NOTHING_COUNTS
 from leaderboard.stats.two_way_intervals import Ends, Figure
@@ -46,7 +46,6 @@ from leaderboard.wording import study as words
 from leaderboard.wording.board import rule as rule_words
 from leaderboard.wording.nouns import plural
 from leaderboard.wording.people import basis as basis_words
-from leaderboard.wording.ranks import ordinal, span
 from leaderboard.wording.reasons import sentence, told
 from leaderboard.wording.statement import Statement
 from submissions.formats.formulas import BYTE_ORDER_MARK, neutral_row
@@ -77,59 +76,6 @@ class StudyBrief:
     between: Figure | None
     missing: str
     first: Statement | None
-
-
-@dataclass(frozen=True)
-class EntryPage:
-    """The page of a study's entry: its id and whose it is."""
-
-    id: int
-    team: str
-
-
-@dataclass(frozen=True)
-class ScaleRow:
-    """An entry as people like it: its `place` among the others and where that may be, its page, and whether its `value` may be shown.
-    `board` is its rank there, `against` names the metrics that rank it before an entry that people prefer; `opens` is the sentence over the
-    first of those that are set apart from the ones before it."""
-
-    line: Entry
-    place: int | None
-    may_be: str
-    page: EntryPage | None
-    known: bool
-    value: Ends
-    bar: dict[str, float] | None
-    board: str
-    against: str
-    opens: str
-
-
-@dataclass(frozen=True)
-class MetricRow:
-    """Agreement of a metric with people, in words (`line`), in figures, and with each group of people."""
-
-    line: Line
-    metric: Metric
-    by_group: list[Line]
-    printed: float | None = None  # the paper's own figure, of published means
-
-    @property
-    def correlations(self) -> list[Figure]:
-        return [self.metric.rho, self.metric.tau, self.metric.r]
-
-    @property
-    def shares(self) -> list[Figure]:
-        return [self.metric.auc_better_worse, self.metric.auc_different_similar, self.metric.acc_eq]
-
-
-@dataclass(frozen=True)
-class TurnedRow:
-    """A verdict of people that a metric reverses, and a link to the two entries side by side."""
-
-    one: Contradiction
-    metric: str
-    link: str
 
 
 @dataclass(frozen=True)
@@ -328,112 +274,38 @@ def _analysis_context(
     """Context of an analysis beside the `board`; `metric` is the one whose values are drawn over opinion scores."""
     noun = study.noun
     lines = lines_of(summary, titles, noun)
-    groups = sorted({group for group in summary.groups if group})
-    # Below the smallest numbers there is no order of entries either.
-    ordered = summary.ranked if summary.ordered else sorted(summary.ranked, key=lambda line: line.method)
-    ordered = [*ordered, *summary.unranked]
-    places: list[int | None] = [None] * len(ordered)
-    for part in {line.part for line in ordered}:  # entries of parts that never met are put in no common order
-        own = [n for n, line in enumerate(ordered) if line.part == part and line not in summary.unranked]
-        for n, place in zip(own, rank([ordered[n].value[0] for n in own], True), strict=True):
-            places[n] = place
-    rates = [line.value for line in ordered]
-    ends_of_scale = [summary.scale] if summary.opinions else [(0.0, 1.0)]
-    standing: dict[str, str] = {}  # the rank on the board of each entry that has a page and a rank, as `3rd`
-    for label, page in pages.items():
-        index = board.index_of(page.id) if board is not None else None
-        if board is not None and index is not None and (on_board := board.overall.rank[index]) is not None:
-            standing[label] = ordinal(on_board)
-    against: dict[str, list[str]] = {}
-    for line, measured in zip(lines, summary.metrics, strict=True):
-        if board is not None and measured.key in board.overall.metrics:
-            for one in measured.contradictions:
-                against.setdefault(one.second, []).append(f"{line.title} puts it before {one.first}")
-    too_few = f"Compared by too few raters, or on too few {plural(noun)}, to have a place:"
-    apart = {line.method: "These met none of those above." * ((line.part or 1) > 1) for line in ordered}
-    apart |= {line.method: too_few for line in summary.unranked}
-    scales = [
-        ScaleRow(
-            line,
-            place,
-            span(*line.rank) if line.rank is not None else "",
-            pages.get(line.method),
-            summary.shows(line),
-            line.value,
-            spread(*line.value, ends_of_scale),
-            standing.get(line.method, ""),
-            "; ".join(against.get(line.method, [])),
-            apart[line.method] if before is not None and apart[before.method] != apart[line.method] else "",
-        )
-        for before, line, place in zip([None, *ordered], ordered, places, strict=False)
-    ]
-    # Why entries have no interval: said once where all share it.
-    reasons = {sentence(row.line.reason, noun) if row.value[1] is None else "" for row in scales}
-    answers = sorted({line.answers for line in ordered})
-    others = sorted((line for line in summary.scales if line.method in {*summary.damaged, *summary.left_out}), key=lambda line: line.method)
     printed = paper_figures.printed(study.phase.results_url) if study.from_results else {}
-    rows = [
-        MetricRow(
-            line,
-            measured,
-            [Line(line.title, measured.groups[group], None, key=line.key, noun=noun) for group in groups if group in measured.groups],
-            printed.get(measured.key),
-        )
-        for line, measured in zip(lines, summary.metrics, strict=True)
-    ]
-    turned, compare = [], reverse("compare", args=[study.phase.challenge.slug, study.phase.slug])
-    for line, measured in zip(lines, summary.metrics, strict=True):
-        for one in measured.contradictions:
-            a, b = pages.get(one.first), pages.get(one.second)  # mere labels have no page, and no comparison side by side
-            turned.append(TurnedRow(one, line.title, f"{compare}?a={a.id}&b={b.id}" if a is not None and b is not None else ""))
+    table = study_table(summary, lines, board, pages, printed, noun)
     enough_rows = words.enough_rows(summary, noun)
     by_resource = {curve.resource: study_charts.adequacy(curve, noun=noun) for curve in summary.adequacy}
     first_curve = by_resource.pop("comparisons", None)
-    turned.sort(key=lambda row: row.one.p_holm or 0.0)
     # Withheld ones share a name, and were judged all the same.
     judged = [name for name in summary.methods if name not in {*summary.damaged, *summary.left_out}]
     n_baselines = study.entries.filter(label__in=judged, submission__is_baseline=True).count()
-    first_metric = next((line.title for line in lines if not line.reference_point), "")
-    chosen = next(
-        (measured for measured in summary.metrics if measured.key == metric),
-        next((one for one in summary.metrics if not one.reference_point), None),
-    )
-    # Of correlations with published means, each reason once; a metric that has its interval has none.
-    missing = list(
-        dict.fromkeys(
-            sentence(measured.rho.reason)
-            for line, measured in zip(lines, summary.metrics, strict=True)
-            if measured.rho.reason is not None and not line.reference_point
-        )
-    )
+    of_metrics = [row for row in table.metrics if not row.line.reference_point]
+    chosen = next((row.metric for row in table.metrics if row.metric.key == metric), of_metrics[0].metric if of_metrics else None)
     return {
         "found": summary,
-        "missing": missing,
+        "table": table,
         "n_entries": len(judged) - n_baselines,
         "n_redacted": judged.count(HIDDEN_NAME),
         "n_baselines": n_baselines,
         "sentences": words.sentences(summary, lines, noun),
-        "scales": scales,
-        "others": others,
         "counts": sorted(summary.scales, key=lambda line: line.method) if summary.reason is not None else summary.scales,
         "rough": words.rough(summary, noun),
         "samples": plural(noun, len(summary.samples)),
         "printed": printed,
-        "has_ends": any(rate[1] is not None for rate in rates),
-        "any_known": any(row.known for row in scales),
-        "no_ends": next(iter(reasons)) if any(row.known for row in scales) and len(reasons) == 1 else "",
-        "rows": rows,
         "lines": lines,
-        "groups": groups,
+        "groups": sorted({group for group in summary.groups if group}),
         "unheld": agreement.unheld(lines, plural(noun)),
-        "any_shown": any(line.shown for line in lines if not line.reference_point),
-        "contradictions": turned[:MAX_CONTRADICTIONS],
-        "n_contradictions": len(turned),
+        "contradictions": table.turned[:MAX_CONTRADICTIONS],
+        "n_contradictions": len(table.turned),
+        "compare": reverse("compare", args=[study.phase.challenge.slug, study.phase.slug]),
         "covariates": words.covariates(summary),
         "sides": words.sides(summary),
         "two_people": words.two_raters(summary, noun),
         "rater_groups": words.rater_groups(summary, noun),
-        "forecast": words.forecast(summary, first_metric, noun),
+        "forecast": words.forecast(summary, of_metrics[0].line.title if of_metrics else "", noun),
         "raters": summary.reliability.raters,
         "map": _agreement_map(summary, titles),
         "curve": first_curve,
@@ -441,12 +313,9 @@ def _analysis_context(
         "enough_rows": enough_rows,
         "parts_words": "; ".join(f"{row.what.lower()}: {row.words}" for row in enough_rows if row.of_parts),
         "reliability": words.reliability(summary),
-        "any_against": any(row.against for row in scales),
         "n_rater_groups": len(summary.rater_groups.sizes) if summary.rater_groups else 0,
-        "n_metrics": sum(not line.reference_point for line in lines),
-        "has_board": bool(standing),
+        "n_metrics": len(of_metrics),
         "rule": rule_words(board.rule) if board is not None else "",
-        "answers": [answers[0], answers[-1]] if answers else [],
         "chosen": chosen,
         "scatter": _scatter(summary, chosen, titles) if summary.opinions and chosen is not None else None,
         "effects": effects(summary),

@@ -214,7 +214,7 @@ def ladders(record: EvidenceRecord, criterion: CriterionFigures) -> str:
     noun = record.words.family
     return (
         f"{criterion.ladders.left_out:,} of {criterion.ladders.compared:,} {_compared(criterion)} are of one {noun} at two strengths. The "
-        f"figures between {several(noun)} count only the other ones."
+        f"figures between {several(noun)} leave these out."
     )
 
 

@@ -14,6 +14,11 @@ def span(low: int | None, high: int | None, open_end: bool = False) -> str:
     return "" if low is None else f"{low}–" if open_end else f"{low}" if low == high else f"{low}–{high}"
 
 
+def rank_range(ends: tuple[int, int] | None) -> str:
+    """The range of a rank; nothing where it is not known."""
+    return "" if ends is None else span(*ends)
+
+
 def place(ends: tuple[int, int] | None) -> str:
     """A place with people: `3rd`, or its range where it is not settled; nothing without one."""
     return "" if ends is None else ordinal(ends[0]) if ends[0] == ends[1] else span(*ends)

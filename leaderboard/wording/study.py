@@ -9,6 +9,7 @@ from typing import Protocol
 from leaderboard.records.agreement import Line
 from leaderboard.records.interim_analyses import InterimAnalyses
 from leaderboard.records.study import HIDDEN_NAME, Summary
+from leaderboard.records.study_table import Apart, EntryRow
 from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.davidson import Fragile, share_of
 from leaderboard.stats.minimums import ITEMS_FOR_LOOK, RATERS_FOR_LOOK
@@ -180,7 +181,7 @@ def enough_rows(summary: Summary, noun: str = NOUN) -> list[EnoughRow]:
     for curve in summary.adequacy:
         if len([mean for mean in curve.mean if mean is not None]) < 2:
             continue
-        parts = f"the order stays with parts of {curve.steady:,} of {curve.sizes[-1]:,}" if curve.steady else "the order moves with fewer"
+        parts = f"the order stays with {curve.steady:,} of {curve.sizes[-1]:,}" if curve.steady else "the order changes with fewer"
         what, steady = kinds[curve.resource].capitalize(), curve.steady is not None
         rows.append(EnoughRow(what, steady, "steady" if steady else "not yet", parts, of_parts=True))
     if summary.fragile is not None and not summary.shares_first:
@@ -382,6 +383,18 @@ def two_raters(summary: Summary, noun: Noun = NOUN) -> str:
     if value is not None and (value if low is None else low) <= 0.5:
         words += " They are not shown to agree better than chance, so there may be nothing here for a metric to see."
     return words
+
+
+def apart(it: Apart, noun: Noun = NOUN) -> str:
+    """Words over entries that are listed apart from those before them."""
+    if it is Apart.UNMET:
+        return "These met none of those above."
+    return f"Compared by too few raters, or on too few {plural(named(noun))}, to have a place:"
+
+
+def against(it: EntryRow) -> str:
+    """Metrics that put an entry before one that people prefer; empty where none does."""
+    return "; ".join(f"{metric} puts it before {entry}" for metric, entry in it.against)
 
 
 def rater_groups(summary: Summary, noun: str = NOUN) -> str:

@@ -61,7 +61,7 @@ def not_ordered(across: Sequence[Condition]) -> str:
         counts = found.setdefault(name, [0, 0])
         counts[0], counts[1] = counts[0] + wrong, counts[1] + of
     pairs = [
-        f"{damage_words(severe)} below {damage_words(mild)} ({wrong} of {of})"
+        f"“{damage_words(severe)}” below “{damage_words(mild)}” ({wrong} of {of})"
         for name, (wrong, of) in sorted(found.items(), key=lambda one: -one[1][0])
         for severe, _, mild in [name.partition(":")]
     ]

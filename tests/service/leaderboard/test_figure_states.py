@@ -20,7 +20,7 @@ from leaderboard.stats.states import SHOWN, Counted, Key, Reason, State
 from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.views import share_cards
 from leaderboard.wording.reasons import sentence
-from tests.service.leaderboard.test_one_figure import phase  # noqa: F401
+from tests.service.leaderboard.test_one_figure import houses, phase  # noqa: F401
 
 pytestmark = pytest.mark.django_db
 REASON_OF = {reason.state: reason for reason in (Reason(key, Counted.RATERS, 5, 3, 1.0) for key in reversed(Key))}

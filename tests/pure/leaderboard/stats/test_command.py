@@ -235,7 +235,7 @@ def test_what_it_prints_is_what_a_studys_page_says(tmp_path, scores, capsys):
     five = [row for row in study() if row.rater in RATERS[:RATERS_FOR_FIGURE]]
     assert main([str(written(tmp_path, "votes.csv", votes.write(five))), "--scores", str(scores)]) == 0
     said = capsys.readouterr().out
-    assert "raters: the order moves with fewer." in said and f" of {RATERS_FOR_FIGURE} raters on " in said
+    assert "raters: the order changes with fewer." in said and f" of {RATERS_FOR_FIGURE} raters on " in said
     assert re.search(r"Another rater picks the same winner in [\d.]+ % \[[\d.]+, [\d.]+\], by \d+ answers on questions that two", said)
     table = said.partition("metric  ")[2].splitlines()
     assert table[0].split()[-1] == "rho" and all(" – " in f"{row} " for row in table[1:3]), "of fewer than eight entries"

@@ -11,17 +11,17 @@ DOCS = ROOT / "leaderboard" / "docs"
 STATED = {
     "studies.md": (
         "| a figure from people | {RATERS_FOR_FIGURE} raters and {ITEMS_FOR_FIGURE} items |",
-        "| an interval that is not called a rough one | {RATERS_FOR_FIRM_INTERVAL} raters and {ITEMS_FOR_FIRM_INTERVAL} items |",
+        "| an interval without the note “rough” | {RATERS_FOR_FIRM_INTERVAL} raters and {ITEMS_FOR_FIRM_INTERVAL} items |",
         "| a metric beside another rater | {ANSWERS_FOR_ANOTHER_RATER} votes on questions that two raters decided |",
         "| a correlation over entries | {ENTRIES_FOR_CORRELATION} entries |",
         "| the interval of a correlation | {ENTRIES_FOR_CORRELATION_INTERVAL} entries |",
         "| a curve fitted to opinion scores | {STIMULI_FOR_FIT} stimuli |",
         "| the score of ITU-T P.910 | {RATERS_FOR_LIKELIHOOD} raters with {SCORES_FOR_LIKELIHOOD} scores each |",
-        "| two entries' own share | {ANSWERS_FOR_OWN_SHARE} answers on these two |",
+        "| a share of the answers about two entries alone | {ANSWERS_FOR_OWN_SHARE} answers about these two |",
         "| what a difference means | {RATERS_FOR_DIFFERENCE} raters, {ITEMS_FOR_DIFFERENCE} items, {ENTRIES_FOR_DIFFERENCE} entries, "
         "{PAIRS_FOR_DIFFERENCE} pairs of entries that two raters answered on two items |",
         "| a mean over studies | {STUDIES_FOR_MEAN} studies |",
-        "| where one more study would lie | {STUDIES_FOR_PREDICTION} studies |",
+        "| a prediction interval for one more study | {STUDIES_FOR_PREDICTION} studies |",
         "| the test of a judge model | {RATERS_FOR_GATE} raters, each with {QUESTIONS_FOR_GATE} questions",
         "| how often a judge picks the left side | {ITEMS_FOR_LEFT_SHARE} items |",
         "| groups of raters | {RATERS_FOR_GROUPS} raters, each two of whom share {QUESTIONS_FOR_GROUPS} questions |",

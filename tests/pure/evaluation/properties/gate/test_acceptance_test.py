@@ -77,7 +77,7 @@ class TestVerdict:
         condition = next(one for one in found.conditions if one.key == "E")
         assert found.passed and (condition.right, condition.of, condition.held) == (122, 126, True)
         assert condition.fails == (("halfblack:noise8", 2, 6), ("halfblack:gamma1", 2, 6))  # halfblack against holes of 4 % is not asked
-        pairs = "its right half black below noise of 8 levels (2 of 6), its right half black below a gamma of 1.35 (2 of 6)"
+        pairs = "“its right half black” below “noise of 8 levels” (2 of 6), “its right half black” below “a gamma of 1.35” (2 of 6)"
         assert passed_words(PIECES, DICTIONARY, [found]).endswith(f" It does not always score {pairs}.")
 
     def test_equal_scores_are_not_in_order(self):
