@@ -22,9 +22,10 @@ BLOCK_CELLS = 1_000_000  # float64 cells of one working array: 8 MB
 class Summary:
     """A metric over a whole submission.
 
-    `value` is the unweighted mean over groups of the mean within each group; items without a
-    value are left out and counted in `n_null`. The 95 % interval is that of `mean_interval` over `n`
-    units: groups, or items where all items share one group (`resampled` says which); None where
+    `value` is the unweighted mean over groups of the mean within each group. A missing item comes with the
+    worst value (`runner.py`); items without a value are left out and counted in `n_null`. The 95 % interval is
+    that of `mean_interval` over `n` units: groups, or items where all items share one group (`resampled` says
+    which); None where
     it gives none. `median`, `minimum`, `maximum` and `sd` (ddof=1, None for one unit) are over the same units.
     `n_ok` counts the items whose file was scored, empty ones included; one of another size than
     the reference counts as missing. `extra` holds figures over the summed parts, such as

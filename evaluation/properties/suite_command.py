@@ -18,7 +18,7 @@ from evaluation.metrics.runner import MetricRequest
 from evaluation.properties import bundled_tables, datasets, measure, suite
 from evaluation.properties.suite import Dataset, Table
 from submissions.formats.errors import FormatError
-from submissions.formats.formulas import neutral
+from submissions.formats.spreadsheet_formulas import neutral
 from submissions.kinds import FAMILIES
 
 

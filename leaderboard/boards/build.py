@@ -311,9 +311,6 @@ def _chosen_rows(
     return [row for row in eligible if not row.counted or row.submission.pk in chosen]
 
 
-# --- their scores --------------------------------------------------------------------------
-
-
 # --- figures -------------------------------------------------------------------------------
 
 
@@ -488,6 +485,3 @@ def alone(board: Board, column: MetricColumn, index: int) -> tuple[int, int] | N
     ranked = [value if rank is not None else None for value, rank in zip(column.value, column.rank, strict=True)]
     matrix = uncertainty.unit_matrix(vectors, batch.groups, spec_of(metric).level, items)
     return uncertainty.alone(matrix, index, column.higher_is_better, ranked)
-
-
-# --- old rankings --------------------------------------------------------------------------

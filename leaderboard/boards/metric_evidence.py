@@ -39,9 +39,9 @@ class Reason(StrEnum):
 
 # In a sentence or two a cell.
 RANDOM = "The paper samples the edges at random again for each wireframe, so unchanged parts seem to change; we measure the same points."
-OTHER_STEP = "The paper damages models in another way and does not publish how much: "
+OTHER_STEP = "The paper damages models in another way and does not print by how much. "
 CONTRADICTS = "The published rate contradicts the metric's own definition: "
-UNPUBLISHED = f"{OTHER_STEP}its steps may be harder or easier."
+UNPUBLISHED = f"{OTHER_STEP}Its steps may be harder or easier."
 OTHER_RULE = "If a step changes nothing, the two rules for monotonic tests differ: by the other rule our verdict is the published one."
 _EDITS = ("wed_prereg", "wed_mnn", "wed_nearest", "wed_ap")
 _SPECTRAL = ("spectral_l1", "spectral_l2")
@@ -52,13 +52,13 @@ _BY_METRIC: tuple[tuple[tuple[str, ...], tuple[str, ...], Reason, str], ...] = (
         ("mono_wrong_edges",),
         _EDITS,
         Reason.STEP,
-        f"{OTHER_STEP}its rate fits wrong edges that are all new at every step. Ours stay, and each adds a length to delete.",
+        f"{OTHER_STEP}Its rate fits wrong edges that are all new at every step. Ours stay, and each adds a length to delete.",
     ),
     (
         ("mono_wrong_edges",),
         _SPECTRAL,
         Reason.STEP,
-        f"{OTHER_STEP}its rate fits wrong edges that are all new at every step. Ours stay, and one more edge lowers no eigenvalue.",
+        f"{OTHER_STEP}Its rate fits wrong edges that are all new at every step. Ours stay, and one more edge lowers no eigenvalue.",
     ),
     (
         ("mono_delete_edges",),
@@ -102,62 +102,62 @@ _BY_METRIC: tuple[tuple[tuple[str, ...], tuple[str, ...], Reason, str], ...] = (
         ("triangle_del1_del2",),
         ("ecd_chamfer",),
         Reason.STEP,
-        f"{OTHER_STEP}neither new points nor two copies that each lack another edge give its rate.",
+        f"{OTHER_STEP}Neither new points nor two copies that each lack another edge give its rate.",
     ),
     (
         ("mono_delete_vertices", "mono_moving_vertex"),
         ("jaccard_distance",),
         Reason.STEP,
-        f"{OTHER_STEP}new points do not explain it, because they would fail the test that deletes edges first.",
+        f"{OTHER_STEP}New points do not explain its rate, because they would fail the test that deletes edges first.",
     ),
     (
         ("mono_deform_split",),
         ("edge_recall", "edge_f1"),
         Reason.STEP,
-        f"{OTHER_STEP}ours may cut an edge that is lost already, which changes nothing, and the strict rule asks for growth at every step.",
+        f"{OTHER_STEP}Our step may cut an edge that is lost already, which changes nothing; the strict rule asks for growth at every step.",
     ),
     (
         ("mono_deform_split",),
         ("corner_precision", "corner_f1"),
         Reason.STEP,
-        f"{OTHER_STEP}ours moves corners by noise of 5 % of the diameter, which now and then brings one back within the threshold.",
+        f"{OTHER_STEP}Our step moves corners by noise of 5 % of the diameter, which now and then brings one back within the threshold.",
     ),
     (
         ("mono_moving_vertex", "mono_delete_vertices"),
         _SHARES_OF_EDGES,
         Reason.STEP,
-        f"{OTHER_STEP}ours may take a corner all of whose edges are lost already, which changes nothing, and the strict rule asks for "
+        f"{OTHER_STEP}Our step may take a corner all of whose edges are lost already, which changes nothing, and the strict rule asks for "
         "growth at every step.",
     ),
     (
         ("mono_moving_vertex",),
         (*_EDITS, *_SPECTRAL, *_CURVES),
         Reason.STEP,
-        f"{OTHER_STEP}in ours a corner jumps by half the diameter, which may bring its edges nearer to others that have jumped before.",
+        f"{OTHER_STEP}In our step a corner jumps by half the diameter, which may bring its edges nearer to others that have jumped before.",
     ),
     (
         ("mono_disconnect_edges",),
         ("corner_precision", "corner_f1", "corner_offset", *_SPECTRAL),
         Reason.STEP,
-        f"{OTHER_STEP}ours gives the edge a copy of the corner at the very same place, so that nothing moves.",
+        f"{OTHER_STEP}Our step gives the edge a copy of the corner at the very same place, so that nothing moves.",
     ),
     (
         ("mono_delete_vertices",),
         _SPECTRAL,
         Reason.STEP,
-        f"{OTHER_STEP}ours takes the corner away with its edges, and a spectrum of fewer values is compared by its quantiles.",
+        f"{OTHER_STEP}Our step takes the corner away with its edges, and a spectrum of fewer values is compared by its quantiles.",
     ),
     (
         ("near_symmetry_0mean", "near_symmetry_shift"),
         _EDITS,
         Reason.STEP,
-        f"{OTHER_STEP}ours is noise of 2 % of the diameter, and what is left of symmetry depends on how many edges it leaves matched.",
+        f"{OTHER_STEP}Our step is noise of 2 % of the diameter, and what is left of symmetry depends on how many edges it leaves matched.",
     ),
     (
         ("quasi_far", "quasi_close"),
         (*_EDITS, *_SPECTRAL),
         Reason.STEP,
-        f"{OTHER_STEP}ours is a hundredth of the diameter, and whether the matching changes on the way depends on it.",
+        f"{OTHER_STEP}Our shift is a hundredth of the diameter. With another one, other elements may be matched.",
     ),
 )
 _BY_TEST = {

@@ -20,7 +20,7 @@ from leaderboard.evidence import reading
 from leaderboard.evidence.manifest import Manifest
 from leaderboard.evidence.reading import Reading
 from leaderboard.evidence.tables import Criterion, EvidenceTables, Label, Pairs, Scores
-from submissions.formats.formulas import neutral_row
+from submissions.formats.spreadsheet_formulas import neutral_row
 
 JUDGEMENTS, PAIRED, VALUES = "judgements.csv", "pairs.csv", "values.csv"
 CHOICES = {-1: "left", 1: "right", 0: "tie"}

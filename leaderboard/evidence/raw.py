@@ -12,8 +12,8 @@ from pathlib import Path
 
 from leaderboard.evidence.manifest import SourceFile
 from submissions.formats.errors import FormatError, TableError, excerpt, headings_text, size_text
-from submissions.formats.formulas import restored
 from submissions.formats.spreadsheet import MAX_BYTES, MAX_CELLS, MAX_COLUMNS, MAX_ROWS
+from submissions.formats.spreadsheet_formulas import restored
 from submissions.formats.text import decode_text
 
 MAX_TEX = 1_000_000

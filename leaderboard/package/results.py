@@ -32,7 +32,7 @@ from leaderboard.package.errors import CannotEvaluate, Rejected
 from leaderboard.package.inputs import metres_per
 from leaderboard.package.scored import Column, Scored
 from submissions.formats.archive import open_package
-from submissions.formats.formulas import neutral
+from submissions.formats.spreadsheet_formulas import neutral
 from submissions.kinds import FAMILIES
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from submissions.formats.decimals import SeparatedNumber, cell, hint
 from submissions.formats.errors import MAX_PROBLEMS, TableError, control_character, headings_text, more_cells
-from submissions.formats.formulas import restored
+from submissions.formats.spreadsheet_formulas import restored
 from submissions.formats.stand_in import stand_in
 
 VERSION = 25  # of what is computed from answers: raised whenever any number can change

@@ -22,7 +22,7 @@ from leaderboard.stats import mos_table as scoring
 from leaderboard.stats import screening
 from leaderboard.stats import votes as voting
 from leaderboard.stats.mos_table import Rating
-from submissions.formats.formulas import neutral_row
+from submissions.formats.spreadsheet_formulas import neutral_row
 from submissions.kinds import Family
 from submissions.storage import stored_files
 from submissions.visibility import WITH_FILES, holds

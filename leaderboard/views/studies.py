@@ -48,7 +48,7 @@ from leaderboard.wording.nouns import plural
 from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.reasons import sentence, told
 from leaderboard.wording.statement import Statement
-from submissions.formats.formulas import BYTE_ORDER_MARK, neutral_row
+from submissions.formats.spreadsheet_formulas import BYTE_ORDER_MARK, neutral_row
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
 from submissions.visibility import board_is_out, hidden_from, hidden_ids, through, visible_challenges, visible_to

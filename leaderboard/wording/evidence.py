@@ -118,7 +118,7 @@ def best(titles: Sequence[tuple[str, SetFigure | None]], where: str, looked_for:
         return ""
     may, out = ([title for title, is_best in tested if is_best is wanted] for wanted in (True, False))
     if not out:
-        return f"{where}, any of these {len(tested)} metrics may be the best."
+        return f"{where}, none of these {len(tested)} metrics is ruled out as the best."
     if len(out) <= NAMED and len(may) > NAMED + 2:
         return f"{where}, any of these {len(tested)} metrics but {named(out)} may be the best."
     if len(may) > NAMED + 2:
@@ -189,7 +189,7 @@ def size(record: EvidenceRecord, criterion: CriterionFigures) -> str:
     if figures is None or found is None or not found.shown or found.value is None:
         return ""
     between, words = between_of(figures), record.words
-    said = f"Size alone agrees in {with_interval(found)} of 100 {_compared(criterion)} within one {words.item}"
+    said = f"Size alone agrees with people in {with_interval(found)} of 100 {_compared(criterion)} within one {words.item}"
     if between is not None and between.shown and between.value is not None:
         said += f" and in {with_interval(between)} of those between {several(words.family)}"
     if figures.srocc is not None and figures.srocc.shown and figures.srocc.value is not None:

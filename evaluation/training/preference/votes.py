@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from evaluation.training.errors import DataError
 from submissions.formats.decimals import delimiter
 from submissions.formats.errors import headings_text, more_cells
-from submissions.formats.formulas import restored
+from submissions.formats.spreadsheet_formulas import restored
 
 COLUMNS = ("rater", "sample", "left", "right", "choice", "repeat_of", "criterion")
 NEEDED = ("rater", "sample", "left", "right", "choice")

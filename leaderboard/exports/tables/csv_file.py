@@ -8,7 +8,7 @@ from typing import Any
 
 from leaderboard.exports.tables.table import Column, Table, finite
 from leaderboard.wording.reasons import why
-from submissions.formats.formulas import BYTE_ORDER_MARK, plain_text
+from submissions.formats.spreadsheet_formulas import BYTE_ORDER_MARK, plain_text
 
 
 def write(table: Table) -> str:

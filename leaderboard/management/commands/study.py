@@ -28,7 +28,7 @@ from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.folder import CannotExport, write_study
 from leaderboard.studies.judge.answers import runs_of, table
 from submissions.formats.errors import excerpt
-from submissions.formats.formulas import neutral_row
+from submissions.formats.spreadsheet_formulas import neutral_row
 from submissions.models import Phase
 from submissions.storage.store import StorageError
 

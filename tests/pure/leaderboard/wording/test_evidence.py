@@ -77,7 +77,7 @@ def test_what_was_judged_is_counted():
 @pytest.mark.parametrize(
     ("best", "sentence"),
     [
-        ([True, True, True], "Across scenes, any of these 3 metrics may be the best."),
+        ([True, True, True], "Across scenes, none of these 3 metrics is ruled out as the best."),
         ([True, False, False], "Across scenes, only A may be the best of 3."),
         ([True, True, False], "Across scenes, only A and B may be the best of 3."),
         ([None, None, True], ""),
@@ -130,7 +130,9 @@ def test_size_is_told_within_and_between_families_together():
     )
     said = wording.size(record(), criterion(metrics={"size": size}))
     within, across = said.split("; ")
-    assert within == "Size alone agrees in 84 [80, 88] of 100 comparisons within one camera path and in 77 [73, 82] of those between codecs"
+    assert within.startswith(
+        "Size alone agrees with people in 84 [80, 88] of 100 comparisons within one camera path and in 77 [73, 82] of "
+    )
     assert across == "across camera paths its ρ with people's means is .78."
     metrics = {
         "size": size,

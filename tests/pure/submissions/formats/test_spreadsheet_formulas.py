@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from submissions.formats.formulas import neutral, neutral_row, plain_text, restored
+from submissions.formats.spreadsheet_formulas import neutral, neutral_row, plain_text, restored
 
 HOSTILE = ["=1+1", "+cmd", "-cmd", "@SUM(A1)", "\t=1", "  =1", "＝1+1", "=cmd|'/c calc'!A0", "-1+1", "+1-1", "--1"]
 
