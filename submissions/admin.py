@@ -126,6 +126,13 @@ class ExtraTriesAdmin(LookOnly):
     list_select_related = ("team", "phase__challenge", "granted_by")
 
 
+@admin.register(models.ChallengePage)
+class ChallengePageAdmin(LookOnly):
+    list_display = ("title", "challenge", "slug", "position")
+    search_fields = ("title", "slug", "body", "challenge__slug")
+    list_select_related = ("challenge",)
+
+
 @admin.register(models.ChallengeFile)
 class ChallengeFileAdmin(LookOnly):
     list_display = ("name", "kind", "challenge", "phase", "size", "sha256", "created_at")

@@ -97,7 +97,8 @@ def _require_state(evaluation: Evaluation, *states: str) -> None:
 
 def _record_member(evaluation: Evaluation, actor: User | None, action: str, state: str) -> None:
     entry = evaluation.submission
-    before = {"state": str(evaluation.state), "reason": evaluation.reason, "failure": evaluation.failure}
+    why = {"reason": evaluation.reason, "numbers": evaluation.numbers, "failure": evaluation.failure}
+    before = {"state": str(evaluation.state)} | why
     AuditEntry.record(
         entry.phase.challenge, actor, action, entry, before=before, after={"state": state}, batch=evaluation.batch_id, submission=entry.pk
     )

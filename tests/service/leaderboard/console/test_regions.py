@@ -123,7 +123,7 @@ def test_rows_are_added_and_deleted_without_a_script_and_nothing_is_saved(desk, 
 )
 def test_what_cannot_be_a_region_is_refused_in_a_sentence_and_the_form_comes_back_filled(desk, phase, path, row, words):
     text = desk.post(path, sent([(5, 6, 7, 8, "drawn"), row], [KEPT])).content.decode()
-    assert "Nothing was saved, because regions of view_1 cannot be kept" in text and words in text
+    assert "Nothing was saved, because regions of view_1 cannot be saved" in text and words in text
     assert 'value="drawn"' in text and 'name="x1-0-0" value="5"' in text and "<b>lamp" not in text and "<script>" not in text
     assert phase.references.count() == 1
 

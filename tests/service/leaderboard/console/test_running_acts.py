@@ -170,7 +170,8 @@ def test_a_failed_member_is_retried_or_left_out(desk, phase, scored, people, at)
     assert "more memory than the 9 MB" in text and "Traceback: secret" not in text
     desk.post(path, {"act": "retry", "member": str(member.pk)})
     again = Evaluation.objects.get(batch=EvaluationBatch.latest(phase))
-    assert again.state == "running" and "more memory" in line("batch.retry").detail["before"]["failure"]
+    before = line("batch.retry").detail["before"]
+    assert (again.state, before["reason"], before["numbers"]) == ("running", "memory", {"megabytes": 9})
     again.fail(Why(Reason.MEMORY, {"megabytes": 9}), "")
     desk.post(path, {"act": "exclude", "member": "all"})
     assert EvaluationBatch.current(phase).evaluations.get().state == "excluded"
