@@ -156,7 +156,7 @@ def test_meshes_are_sent_by_the_client_scored_by_the_worker_and_ranked_as_at_hom
     drain()
     assert {row.method_name: row.status for row in Submission.objects.all()} == {"noisy": "scored", "coarse": "scored"}
     assert client_command(["status", str(Submission.objects.first().pk), "--server", live_server.url, "--token", token]) == 0
-    assert "chamfer_l1" in capsys.readouterr().out
+    assert "Chamfer distance (L1)" in capsys.readouterr().out
 
     manifest = tmp_path / "manifest.json"
     manifest.write_bytes(phase.manifest.to_json())

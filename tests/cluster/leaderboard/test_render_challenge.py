@@ -84,7 +84,7 @@ def test_renders_are_sent_by_the_client_scored_by_the_worker_and_ranked_as_at_ho
     assert {it.status for it in scored.values()} == {"scored"}
     assert scored["partial"].missing_items == ["garden/000", "garden/001", "garden/002"]
     assert client_command(["status", str(scored["fine"].pk), "--server", live_server.url, "--token", token]) == 0
-    assert "psnr" in capsys.readouterr().out
+    assert "PSNR" in capsys.readouterr().out
 
     snapshots.make(phase, "public")
     client.force_login(user)
