@@ -125,6 +125,8 @@ def best(titles: Sequence[tuple[str, SetFigure | None]], where: str, looked_for:
         return f"{where}, {len(may)} of {len(tested)} metrics may be the best."
     known = [title for title in looked_for if title in out][:NAMED]
     said = f"{where}, only {named(may)} may be the best of {len(tested)}"
+    if known and len(known) < len(out):
+        return f"{said}; the other {len(out)} are ruled out, {named(known)} among them."
     return f"{said}; {named(known)} {'is' if len(known) == 1 else 'are'} ruled out." if known else f"{said}."
 
 

@@ -111,7 +111,9 @@ def _corners(ends: np.ndarray, radius: float, sections: int) -> np.ndarray:
 
 
 _THRESHOLDS = (
-    parameters.tau("vert_thresh", "Threshold of corner F1 (compared exactly, without tolerance).", Source.CODE),
+    parameters.tau(
+        "vert_thresh", "Distance threshold of corner F1 (distances are compared with it exactly, without a tolerance).", Source.CODE
+    ),
     parameters.tau("edge_thresh", "Radius of the tubes around the edges.", Source.CODE),
 )
 _FORMULA = "2 F1 · IoU / (F1 + IoU), IoU = vol(A ∩ B) / vol(A ∪ B)"

@@ -99,8 +99,8 @@ SPECS = (
         doc=(
             "A network's estimate of how faithful a damaged mesh is to its reference, from 1 to 5. The shipped weights were trained "
             "without human scores, on simulated damage and pseudo-scores, so the value is a pseudo-score and has not been shown to agree "
-            "with people. Each mesh is normalized by itself, so position, rotation and size do not count. It is sampled at about 512 "
-            "points, so finer detail does not count either. Only the reference itself gets 5."
+            "with people. Each mesh is centred, turned to its own axes and scaled, so position, rotation and size do not count. It is "
+            "sampled at about 512 points, so finer detail does not count either. Only the reference itself gets 5."
         ),
         origin=Origin((papers.LOCASE,), "the architecture and the weights are our own"),
         function=locase,

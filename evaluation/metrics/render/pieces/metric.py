@@ -256,7 +256,7 @@ _PIECES = MetricSpec(
     params=(_FEATURES, PRECISION),
     worst="0",
     doc="Whether the parts of a render are as plausible as those of clean views of its scene, from any viewpoint. Each cell is matched to "
-    "the clean views, and its distance is judged by how far clean views are from each other there. A piece of a clean view that is "
+    "the clean views, and its distance is compared with those between clean views at the cell it matches. A piece of a clean view that is "
     "matched often counts once, so an empty picture gains nothing. It needs no aligned reference. There is no value with fewer than 4 "
     "clean views or a side under 96 px. At most 100 clean views are used, and images are scaled to at most 960 pixels on their longer "
     "side. A clean view scores about 0.5, not 1: compare entries view by view, and with the scores of the clean views that are given "
