@@ -140,7 +140,7 @@ class TestPage:
         assert "250 ms per item: measured on the machine that ran the sanity tests" in words(text(client.get("/metrics/hss/")))
         entry = scored(0.1)
         Score.objects.filter(evaluation__submission=entry, key="hss").update(cost_ms=61.0)
-        assert "61 ms per item: the median of this server" in words(text(client.get("/metrics/hss/")))
+        assert "61 ms per item: the median time of this server" in words(text(client.get("/metrics/hss/")))
 
     def test_each_parameter_says_where_its_default_is_from_and_what_differs_from_the_paper(self, client):
         page = words(text(client.get("/metrics/osim/")))
