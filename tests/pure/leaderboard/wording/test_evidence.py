@@ -87,9 +87,8 @@ def test_what_was_judged_is_counted():
 def test_which_may_be_the_best_follows_from_places_alone(best, sentence):
     titles = [(name, SetFigure(value=0.9, may_be_best=may)) for name, may in zip("ABC", best, strict=False)]
     assert wording.best(titles, "Across scenes") == sentence
-    assert wording.best(titles, "Across scenes", ["C"]) == (
-        sentence.replace("3.", "3; C is ruled out.") if best[2:] == [False] else sentence
-    )
+    rest = {1: "3; C is ruled out.", 2: "3; the other 2 are ruled out, C among them."}.get(best.count(False), "3.")
+    assert wording.best(titles, "Across scenes", ["C"]) == sentence.replace("3.", rest)
 
 
 @pytest.mark.parametrize(
