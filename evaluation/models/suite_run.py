@@ -47,8 +47,8 @@ class SuiteRunQuerySet(LeasedQuerySet):
         return self.waiting().filter(touched_at__lt=timezone.now() - timezone.timedelta(seconds=seconds))
 
     def request(self, wanted: Iterable[SuiteRun]) -> int:
-        """Store those of the `wanted` runs that these rows lack, begin those of an older suite again, and drop waiting rows that nothing
-        asks for any more; how many were stored or begun again. Two calls at the same moment make each row once."""
+        """Store the `wanted` runs that these rows lack, begin runs of an older suite again, and drop waiting rows that are no longer
+        wanted. Returns how many were stored or begun again. Two calls at the same moment make each row once."""
         asked = {one.identity: one for one in wanted}
         known = {one.identity: one for one in self.without_results()}
         missing = [one for identity, one in asked.items() if identity not in known]

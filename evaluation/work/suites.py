@@ -96,8 +96,8 @@ def _obstacle(run: SuiteRun) -> str:
     if not spec.networks:
         return f"The {run.suite.title} of {spec.title} are wanted for another version than this worker's code has."
     return (
-        f"The weights of {spec.title} on this server are not those that its {run.suite.title} are wanted for (their sha256 differs), or "
-        "its code is another; put those back, or take the metric out of its phase and add it anew."
+        f"The {run.suite.title} of {spec.title} are wanted for other weights (their sha256 differs) or other code than this server has. "
+        "Put those back, or take the metric out of its phase and add it again."
     )
 
 

@@ -136,8 +136,8 @@ class Judged:
 
     @property
     def firm(self) -> PeoplesFirst | None:
-        """Certainty of first place. It is said of the study's own first alone, and of none that shares first place: where another is first
-        here, the study's first is on this board no more, or a baseline."""
+        """Certainty of first place, known for the study's own first entry where it shares that place with none. Where another entry is
+        first here, the study's first has left this board or is a baseline."""
         top, summary = self.top, self.summary
         leading = next(iter(summary.ranked), None)
         one_part = len({line.part for line in summary.ranked}) == 1

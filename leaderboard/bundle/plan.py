@@ -174,7 +174,7 @@ def _with_stored_references(before: ChallengeDef, after: ChallengeDef, facts: Fa
 
 
 def _with_stored_pictures(before: ChallengeDef, after: ChallengeDef) -> ChallengeDef:
-    """`after` with the stored picture kept where the given file is the stored one: to write a picture anew twice changes its bytes."""
+    """`after` with the stored picture kept where the given file is the stored one: writing a picture twice changes its bytes."""
     stored = {(file.kind, file.name, file.sha256): file for file in before.files}
     files = ((file, stored.get((file.kind, file.name, file.given_sha256))) for file in after.files)
     return replace(after, files=tuple(replace(known, title=file.title) if known else file for file, known in files))

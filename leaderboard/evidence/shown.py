@@ -460,9 +460,9 @@ def in_several(sets: Sequence[Set]) -> list[InSeveral]:
 
 
 def records(folder: Path) -> dict[str, EvidenceRecord]:
-    """The records that ship and those of the operator's own sets below `folder`, by name, in the order of every list: sets with raters
-    first, those without values of metrics last, and among equal ones that with more raters, then more answers. Of one name the operator's
-    own counts. A record that another version made is left out; `evidence list` says so."""
+    """Records by name: shipped ones, and the operator's own below `folder`, which count where both have a name. Sets with raters stand
+    first and sets without values of metrics last, then sets with more raters, then with more answers. A record that another version
+    made is left out; `evidence list` says so."""
     found = dict(shipped())
     for name in catalogue.own(folder):
         found.pop(name, None)

@@ -1,4 +1,4 @@
-"""Pictures of organizers for pages: decoded, made small and written anew, so that nothing of the file but its pixels is kept. PURE."""
+"""Pictures of organizers for pages: decoded, made small and written again, so that only the pixels of the file are kept. PURE."""
 
 from __future__ import annotations
 
