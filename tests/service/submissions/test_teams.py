@@ -341,9 +341,9 @@ def test_a_new_team_does_not_bring_new_invitations_to_send(client, challenge, mo
 
 @pytest.fixture
 def limited(phase):
-    """Open for three days by now, two tries a day."""
-    now = timezone.now()
-    Phase.objects.filter(pk=phase.pk).update(opens_at=now - timedelta(days=2), limit_per_day=2, time_zone="UTC")
+    """Open for three days by now, from noon of the first, two tries a day."""
+    noon = timezone.now().replace(hour=12, minute=0) - timedelta(days=2)
+    Phase.objects.filter(pk=phase.pk).update(opens_at=noon, limit_per_day=2, time_zone="UTC")
     phase.refresh_from_db()
     return phase
 
