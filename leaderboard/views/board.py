@@ -133,7 +133,9 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     if snapshot is not None:
         n, teams, front = snapshot.n_entries, snapshot.n_teams, snapshot.front
         counts = f"{counted(n, 'entry')} of {counted(teams, 'team')}."
-        said = contradiction.statement(front.parted) if front and front.parted else contradiction.first(front) if front else ""
+        said = contradiction.first(front).text if front else ""
+        if front and front.parted:
+            said = f"{contradiction.statement(front.parted)} {contradiction.how_often(front.parted)}".rstrip()
         share_words = f"{said} {counts}".strip()
 
     context |= {
@@ -249,9 +251,9 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "units": plural(board.resampled),
         "people_charts": people.charts() if people else [],
         "claim": claim,
-        "said": claim_words.statement(claim, people.noun, people.found.why) if claim and people else None,
+        "said": claim_words.statement(claim) if claim else None,
         "split": contradiction.split(split) if split is not None else "",
-        "said_below": claim_words.details(claim) if claim else "",
+        "said_below": claim_words.details(claim, people.noun, people.found.why) if claim and people else "",
         "slope": slope(board, rows.people, split) if claim is not None and claim.of_two else None,
         "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, people.study.slug]) if people else "",
         "people_column": rows.people,
