@@ -73,7 +73,7 @@ def name_of(one: Named) -> str:
 def _of_means(claim: Claim) -> Statement:
     ours, theirs = (name_of(some[0]) if len(some) == 1 else f"{len(some)} entries" for some in (claim.metrics, claim.people))
     if set(claim.metrics) == set(claim.people):
-        return Statement.of("The metrics and people's published means both put ", person(ours), f" first.")
+        return Statement.of("The metrics and people's published means both put ", person(ours), " first.")
     return Statement.of("The metrics put ", name(ours), " first. People's published means put ", person(theirs), " first.")
 
 
