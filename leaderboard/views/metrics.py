@@ -338,7 +338,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
             rho, objects = left_out["means"]["srocc"], len(left_out["meshes"])
             words = (
                 f"Spearman’s ρ with pseudo-scores {rho['mean']:.2f} [{rho['low']:.2f}, {rho['high']:.2f}], mean over {objects} simulated "
-                f"objects; each was judged by a network of this kind that was trained on the other {objects - 1}, not by these weights"
+                f"objects. Each object was scored by a network trained on the other {objects - 1}, not by these weights"
             )
             facts.append(("One object left out", words))
         if figures := [one for one in found.card.get("acceptance", ()) if one["limit"] is not None]:

@@ -405,8 +405,8 @@ def rater_groups(summary: Summary, noun: str = NOUN) -> str:
     p = "< .001" if found.p < 0.001 else f"= {found.p:.3f}".replace("0.", ".")
     return (
         f"There are {len(found.sizes)} rater groups, of {names([str(n) for n in found.sizes])} raters. Two raters of one group agree on "
-        f"{share(found.within)} of 100 comparisons, two of different groups on {share(found.between)} (permutation test on {plural(noun)} "
-        f"that were not used to find the groups, p {p})."
+        f"{share(found.within)} of 100 comparisons, two of different groups on {share(found.between)}. A permutation test on "
+        f"{plural(noun)} that were not used to find the groups gives p {p}."
     )
 
 
