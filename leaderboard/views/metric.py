@@ -11,7 +11,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluation.metrics import peers, registry
-from evaluation.metrics.peers import Peer
 from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric
 from evaluation.models.acceptance_test import needs_acceptance_test, standings
 from evaluation.networks import weights
@@ -22,14 +21,11 @@ from leaderboard.evidence.shown import Row, Set, resembling, resembling_words
 from leaderboard.lookup import search_text
 from leaderboard.models import MetricEntry, ProgramValues, StudyAnalysis
 from leaderboard.records.agreement import Known, Verdict
-from leaderboard.records.chart import Chart
-from leaderboard.stats.agreement import Agreement
 from leaderboard.studies import metric_ranking, paper_figures
 from leaderboard.studies.metric_ranking import SIMULATED, Family, Standing
-from leaderboard.studies.paper_figures import Mention, Paper
 from leaderboard.views.evidence import sets as published_sets
 from leaderboard.views.home import visible
-from leaderboard.views.metric_studies import Contradicted, Measured, contradictions, measured, verdict_on
+from leaderboard.views.metric_studies import Measured, contradictions, measured, verdict_on
 from leaderboard.wording import agreement
 from leaderboard.wording.board import NOT_TOLD
 from leaderboard.wording.reasons import sentence
@@ -102,17 +98,13 @@ class Needed:
 
 @dataclass(frozen=True)
 class MetricPage:
-    """What a reader may know of a metric: with its default parameters, or with those of a `column`. Its agreement with people is in three
-    ranks: measured here, of this name and published by others, and simulated."""
+    """Facts on a metric that a reader may see: with its default parameters, or with those of a `column`. Its headline is what was measured
+    here, else what others published of its name, else what simulated people say."""
 
     user: Any
     spec: registry.MetricSpec
     column: Column | None = None
     program: MetricProgram | None = None
-
-    @property
-    def key(self) -> str:
-        return self.spec.key
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -121,20 +113,6 @@ class MetricPage:
     @property
     def family(self) -> str:
         return FAMILIES[self.spec.family].title
-
-    @property
-    def peers(self) -> tuple[Peer, ...]:
-        return peers.of(self.key)
-
-    @property
-    def worst(self) -> str:
-        """The value that a missing item gets."""
-        own = self.spec.is_program and self.spec.worst != "null"
-        return f"{float(self.spec.worst):g}, as the program declares" if own else WORST[self.spec.worst]
-
-    @property
-    def default_fingerprint(self) -> str:
-        return registry.fingerprint(self.key, {})
 
     # --- with people ---
 
@@ -149,19 +127,14 @@ class MetricPage:
 
     @cached_property
     def studies(self) -> list[Measured]:
-        return measured(self._seen, self.key, self.column.fingerprint if self.column else "", self.found)
-
-    @property
-    def stood_for(self) -> set[int]:
-        """Studies that share items or raters with a larger one, which counts for them."""
-        return {study for one in self.found.studies for study in one.sharing}
+        return measured(self._seen, self.spec.key, self.column.fingerprint if self.column else "", self.found)
 
     @cached_property
     def standing(self) -> Standing | None:
-        return self.found.row(self.key, self.evidence.fingerprint)
+        return self.found.row(self.spec.key, self.evidence.fingerprint)
 
     @cached_property
-    def on_studies(self) -> list[tuple[ProgramValues, Agreement]]:
+    def on_studies(self) -> list[tuple[ProgramValues, dict]]:
         """A program's figures on the studies that the reader may see."""
         if self.program is None:
             return []
@@ -197,11 +170,11 @@ class MetricPage:
     @cached_property
     def named(self) -> list[tuple[Set, Row]]:
         """Published figures of a metric of this name, with its defaults."""
-        return resembling(published_sets(), self.key) if not self.column else []
+        return resembling(published_sets(), self.spec.key) if not self.column else []
 
     @cached_property
     def as_published(self) -> str:
-        """What is published of this name, which is the headline where nothing was measured here."""
+        """Sentences on published figures of this name, which are the headline where nothing was measured here."""
         return "" if self.is_measured or self.means else resembling_words(self.named)
 
     @property
@@ -228,41 +201,17 @@ class MetricPage:
     def no_meaning(self) -> str:
         return next((sentence(one.metric.difference.reason, one.line.noun) for one in self._current if one.metric.difference), "")
 
-    @property
-    def not_told(self) -> str:
-        return NOT_TOLD if self.meaning and self.meaning.difference and not self.meaning.difference.tells else ""
-
-    @cached_property
-    def curve(self) -> Chart | None:
-        return curve(self.meaning.difference, self.spec.unit) if self.meaning and self.meaning.difference else None
-
-    @property
-    def examples(self) -> tuple[tuple[float, str], ...]:
-        return examples(self.meaning.difference) if self.meaning and self.meaning.difference else ()
-
-    @cached_property
-    def contradictions(self) -> tuple[int, list[Contradicted]]:
-        return contradictions(self.user, self.studies)
-
-    @cached_property
-    def mentions(self) -> list[Mention]:
-        return list(paper_figures.mentions(self.key))
-
-    @property
-    def reported(self) -> list[tuple[Paper, str]]:
-        return [(paper, words) for paper in paper_figures.studied().values() if (words := paper.reported(self.key))]
-
     # --- in challenges ---
 
     @cached_property
     def _used(self) -> list[PhaseMetric]:
-        used = PhaseMetric.objects.filter(key=self.key, phase__challenge__in=visible(self.user))
+        used = PhaseMetric.objects.filter(key=self.spec.key, phase__challenge__in=visible(self.user))
         return list(used.select_related("phase__challenge"))
 
     @cached_property
     def used(self) -> list[tuple[PhaseMetric, str]]:
         """Columns of phases, with the parameters that are not the defaults."""
-        defaults = registry.resolve_params(self.key, {}) if self._used else {}
+        defaults = registry.resolve_params(self.spec.key, {}) if self._used else {}
         return [
             (usage, ", ".join(f"{name} = {value}" for name, value in usage.resolved.items() if value != defaults.get(name)))
             for usage in self._used[:MAX_USES]
@@ -292,7 +241,29 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         raise Http404
     program = _program(request, key) if spec.is_program else None
     page = MetricPage(request.user, spec, _asked_column(request, key), program)
-    context = {"page": page, "spec": spec, "evidence": page.evidence, "column": page.column, "program": program}
+    difference = page.meaning.difference if page.meaning is not None else None
+    has_own_worst = spec.is_program and spec.worst != "null"
+    n_contradictions, contradicted = contradictions(request.user, page.studies)
+    context = {
+        "page": page,
+        "spec": spec,
+        "program": program,
+        "column": page.column,
+        "evidence": page.evidence,
+        "studies": page.studies,
+        "standing": page.standing,
+        "peers": peers.of(key),
+        "worst": f"{float(spec.worst):g}, as the program declares" if has_own_worst else WORST[spec.worst],
+        "default": registry.fingerprint(key, {}),
+        "mentions": list(paper_figures.mentions(key)),
+        "reported": [(paper, words) for paper in paper_figures.studied().values() if (words := paper.reported(key))],
+        "stood_for": {study for one in page.found.studies for study in one.sharing},
+        "curve": curve(difference, spec.unit) if difference else None,
+        "examples": examples(difference) if difference else (),
+        "not_told": NOT_TOLD if difference and not difference.tells else "",
+        "n_contradictions": n_contradictions,
+        "contradictions": contradicted,
+    }
     return render(request, "leaderboard/metric.html", context)
 
 
