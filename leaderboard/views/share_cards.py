@@ -268,9 +268,9 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
     as_published = "" if page.is_measured else resembling_words(page.named)
     standing = None if as_published else page.standing
     bars, note, foot = [], "", ""
-    if standing is not None and not standing.line.trained and standing.line.percent is not None:
+    if standing is not None and not standing.line.trained and (own := standing.line.percent) is not None:
         line, another = standing.line, standing.line.another
-        figures = [(spec.title, line.percent, line.low, line.high), ("Chance", 50, None, None)]
+        figures = [(spec.title, own, line.low, line.high), ("Chance", 50, None, None)]
         if another is not None and another.value is not None:
             low, high = (None if end is None else round(100 * end) for end in (another.low, another.high))
             figures.insert(1, ("Another rater", round(100 * another.value), low, high))
