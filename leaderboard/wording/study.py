@@ -327,8 +327,8 @@ def pair(summary: Summary, a: str, b: str, noun: str = NOUN) -> Statement:
 
 
 def pair_brief(summary: Summary, a: str, b: str) -> str:
-    """In brief, how often people picked `a`, or would pick it where too few were asked about these two (of opinion scores: by how much they
-    score it higher), with its interval and the answers on the pair; empty where there is no interval."""
+    """Brief sentence on how often people picked `a`, or would pick it if too few were asked about these two, with its interval and the
+    answers on the pair. For opinion scores it says by how much people score `a` higher. Empty without an interval."""
     pair = next((pair for pair in summary.entry_pairs if {pair.first, pair.second} == {a, b}), None)
     value, low, high = (pair.asked or pair.value) if pair is not None else (None, None, None)
     if pair is None or value is None or low is None or high is None:
