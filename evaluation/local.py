@@ -14,10 +14,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Protocol
 
-from evaluation.metrics import registry, runner
+from evaluation.metrics import registry, scoring
 from evaluation.metrics.aggregation import Summary
 from evaluation.metrics.result import SampleScores
-from evaluation.metrics.runner import MetricRequest
+from evaluation.metrics.scoring import MetricRequest
 from evaluation.networks import weights
 from submissions.formats.detect_kind import family_of
 from submissions.formats.errors import FormatError, Remarks
@@ -217,7 +217,7 @@ def _score(
     of_reference = [f"Reference: {sentence}" for sentence in remarks.sentences()]
     left_out = [f"{key} is a program of the organizer's and is left out; with its files, add --metric ./FOLDER." for key in lost]
     return Outcome(
-        runner.finish(requests, slices, ids, groups),
+        scoring.finish(requests, slices, ids, groups),
         warnings=(*of_reference, *verdict.warnings, *verdict.to_confirm, *left_out, *others, *_failures(slices)),
         requests=tuple(requests),
         specs={one.slug: registry.get(one.key) for one in requests},
@@ -271,7 +271,7 @@ class _Work:
 
     def score(self, ids: Sequence[str], progress: Callable[[int], Any] = lambda n: None) -> dict[str, SampleScores]:
         """The scores of some items."""
-        return runner.score_items(
+        return scoring.score_items(
             self.predictions,
             self.references,
             self.requests,

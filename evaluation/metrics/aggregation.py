@@ -23,7 +23,7 @@ class Summary:
     """A metric over a whole submission.
 
     `value` is the unweighted mean over groups of the mean within each group. A missing item comes with the
-    worst value (`runner.py`); items without a value are left out and counted in `n_null`. The 95 % interval is
+    worst value (`scoring.py`); items without a value are left out and counted in `n_null`. The 95 % interval is
     that of `mean_interval` over `n` units: groups, or items where all items share one group (`resampled` says
     which); None where
     it gives none. `median`, `minimum`, `maximum` and `sd` (ddof=1, None for one unit) are over the same units.

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.metrics import registry, runner
+from evaluation.metrics import registry, scoring
 from evaluation.metrics.shared import Arrays, Preparing
 
 Prepared = dict[str, dict[str, Arrays]]  # by item, then by name
@@ -49,7 +49,7 @@ def digest(family: str, reference: str, unit_scale: float, fingerprints: Sequenc
 
 
 def prepare(
-    references: Mapping[str, Any], requests: Sequence[runner.MetricRequest], unit_scale: float, item_ids: Sequence[str]
+    references: Mapping[str, Any], requests: Sequence[scoring.MetricRequest], unit_scale: float, item_ids: Sequence[str]
 ) -> Prepared:
     """The arrays that the metrics keep of each item when it is set against itself; that asks for all of its side.
 
@@ -67,7 +67,7 @@ def prepare(
         item = {item_id: references[item_id]}
         for together in asked.of(item_id):
             before = len(found[item_id])
-            runner.score_items(runner.themselves(item, together), item, together, unit_scale, prepared=found)
+            scoring.score_items(scoring.themselves(item, together), item, together, unit_scale, prepared=found)
             asked.note(item_id, together, len(found[item_id]) > before)
         own = {id(array): array for arrays in found[item_id].values() for array in arrays if id(array) not in shared}
         size = sum(array.nbytes for array in own.values())
@@ -82,12 +82,12 @@ class _Asked:
     """The metrics to ask for what they keep of an item. Of the first item of a scene each is asked by itself, and what
     keeps nothing is not asked again there: many look at a network's features of both images and keep none."""
 
-    def __init__(self, requests: Sequence[runner.MetricRequest], item_ids: Sequence[str]) -> None:
+    def __init__(self, requests: Sequence[scoring.MetricRequest], item_ids: Sequence[str]) -> None:
         self._all = list(requests)
         self._sizes = Counter(map(_scene, item_ids))
-        self._useful: dict[str, list[runner.MetricRequest]] = {}
+        self._useful: dict[str, list[scoring.MetricRequest]] = {}
 
-    def of(self, item_id: str) -> list[list[runner.MetricRequest]]:
+    def of(self, item_id: str) -> list[list[scoring.MetricRequest]]:
         """The metrics to ask, those in one list together so that they share their work."""
         scene = _scene(item_id)
         if self._sizes[scene] == 1:
@@ -97,7 +97,7 @@ class _Asked:
             return [[request] for request in self._all]
         return [self._useful[scene]] if self._useful[scene] else []
 
-    def note(self, item_id: str, asked: list[runner.MetricRequest], kept: bool) -> None:
+    def note(self, item_id: str, asked: list[scoring.MetricRequest], kept: bool) -> None:
         """Note whether these metrics have kept something of the item."""
         useful = self._useful.get(_scene(item_id))
         if useful is not None and kept and asked is not useful:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-# All flags that the service's own metrics give, and the runner. What programs say of an item begins with a word and ": ", see
+# All flags that the service's own metrics give, and `scoring`. What programs say of an item begins with a word and ": ", see
 # `evaluation.programs.results`.
 FLAGS = frozenset(
     {

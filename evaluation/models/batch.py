@@ -13,7 +13,7 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from evaluation.metrics import registry
-from evaluation.metrics.runner import MetricRequest
+from evaluation.metrics.scoring import MetricRequest
 from evaluation.models import part_plan
 from evaluation.models.definition import PhaseMetric, Reference, told_apart
 from evaluation.networks import weights
@@ -272,7 +272,7 @@ class EvaluationBatch(models.Model):
         return [batch for batch in rows if latest[batch.phase_id] is batch and batch.outdated()]
 
     def requests(self, without: Collection[str] = ()) -> list[MetricRequest]:
-        """Return the requests for the runner, in the board's order."""
+        """Return the requests to score, in the board's order."""
         wanted = (m for m in self.metrics if m["slug"] not in without)
         return [MetricRequest(m["slug"], m["key"], m["params"], registry.version_of(m)) for m in wanted]
 

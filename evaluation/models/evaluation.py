@@ -12,7 +12,7 @@ from django.db import models, transaction
 from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
-from evaluation.metrics import runner
+from evaluation.metrics import scoring
 from evaluation.metrics.result import SampleScores
 from evaluation.metrics.shared import TOGETHER
 from evaluation.models import crosscheck, part_plan
@@ -177,7 +177,7 @@ class Evaluation(Failable):
             # This step computes too, so a column that a part or this code leaves out waits for a re-evaluation, without a score.
             waiting = {column.slug for column in lost} | {slug for result in results for slug, data in result.items() if data is None}
             scored = [{slug: SampleScores.from_dict(data) for slug, data in result.items() if slug not in waiting} for result in results]
-            finished = runner.finish(locked.batch.requests(without=waiting), scored, reference.item_ids, reference.groups)
+            finished = scoring.finish(locked.batch.requests(without=waiting), scored, reference.item_ids, reference.groups)
             Score.write(locked.pk, locked.batch.metrics, finished, _cost(locked))
             locked.state, locked.finished_at = self.State.DONE, timezone.now()
             fits: dict[str, str] = {}  # parts of other metrics are of the same items

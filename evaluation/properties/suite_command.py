@@ -14,7 +14,7 @@ from typing import Any
 from evaluation.kinds import KINDS
 from evaluation.local import CannotScore, requested, with_programs
 from evaluation.metrics import registry
-from evaluation.metrics.runner import MetricRequest
+from evaluation.metrics.scoring import MetricRequest
 from evaluation.properties import bundled_tables, datasets, measure, suite
 from evaluation.properties.suite import Dataset, Table
 from submissions.formats.errors import FormatError

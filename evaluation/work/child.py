@@ -35,9 +35,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evaluation import reference_warnings as warnings
 from evaluation.images.names import file_name
-from evaluation.metrics import prepared, registry, runner
+from evaluation.metrics import prepared, registry, scoring
 from evaluation.metrics.registry import OtherDefinition
-from evaluation.metrics.runner import MetricRequest
+from evaluation.metrics.scoring import MetricRequest
 from evaluation.metrics.shared import TOGETHER
 from evaluation.networks import device_use, graphics_card, weights
 from evaluation.networks.device_use import CardTrouble
@@ -99,7 +99,7 @@ def score(folder: Path, job: dict) -> dict:
         (folder / SCORED).write_text(str(done))
 
     known, unreadable = prepared.read(Path(job["prepared"])) if job.get("prepared") else ({}, False)
-    scored = runner.score_items(
+    scored = scoring.score_items(
         predictions,
         references,
         requests,
@@ -295,7 +295,7 @@ def program_values(folder: Path, job: dict) -> dict:
             # No more than is asked about: to read an entry may take longer than a slice.
             predictions, references = (family.load(Path(job[side]), wanted) for side in ("artifact", "reference"))
             scale = job["unit_scale"]
-            found = runner.score_items(predictions, references, requests, unit_scale=scale, item_ids=wanted, groups=groups)
+            found = scoring.score_items(predictions, references, requests, unit_scale=scale, item_ids=wanted, groups=groups)
             scores.append(found[request.slug].to_dict())
             left = left[size:]
             if program.document.run != "python":  # a command is started for each call

@@ -38,7 +38,7 @@ class Rater(models.Model):
     stays a number to organizers, and no other browser of the account finds them. One whom an organizer has listed has not joined until they
     say so. The votes of a removed rater count unless an organizer says otherwise (`is_counted`). If a rater leaves, their questions and
     answers are deleted; only their number is kept (`withdrawn`), and the hash of their id in a panel, so that they cannot take part again
-    (`panel_hash`). `came_by` names the link they came by. `sight` holds their answers about eyesight, and their browser's report on its
+    (`panel_hash`). `came_by` names the link they came by. `setup` holds their answers about eyesight, and their browser's report on its
     screen, when they joined (see `leaderboard.studies.live.rater_setup`).
     """
 
@@ -58,7 +58,7 @@ class Rater(models.Model):
     panel_id = models.CharField(max_length=100, blank=True)  # the first of them: who they are to their panel
     panel_hash = models.CharField(max_length=64, blank=True, db_index=True)  # of that and the challenge; stays when they leave
     came_by = models.CharField(max_length=140, blank=True)
-    sight = models.JSONField(default=dict, blank=True)
+    setup = models.JSONField(default=dict, blank=True)
     joined_at = models.DateTimeField(null=True, blank=True)
     removed_at = models.DateTimeField(null=True, blank=True)  # takes no more part, whoever decided that
     left_at = models.DateTimeField(null=True, blank=True)  # left for good, with what they said: nobody brings that back
@@ -90,7 +90,7 @@ class Rater(models.Model):
             answered = self.questions.filter(Q(votes__isnull=False) | Q(opinions__isnull=False))
             now, withdrawn = timezone.now(), answered.distinct().count()
             Rater.objects.filter(pk=self.pk).update(
-                removed_at=now, left_at=now, is_counted=False, withdrawn=withdrawn, panel={}, panel_id="", sight={}
+                removed_at=now, left_at=now, is_counted=False, withdrawn=withdrawn, panel={}, panel_id="", setup={}
             )
             self.practice.all().delete()
             self.votes.all().delete()

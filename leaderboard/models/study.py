@@ -138,7 +138,7 @@ class Study(models.Model):
     groups = models.JSONField(default=list, blank=True)  # names that raters choose from where nobody chose for them
     group_quotas = models.JSONField(default=dict, blank=True)  # the most raters of a group, by its name; no limit of one that is not here
     refuses_raters_of = models.JSONField(default=list, blank=True)  # other studies of the challenge, as PHASE/STUDY
-    sight_questions = models.JSONField(default=list, blank=True)  # keys of `leaderboard.studies.live.rater_setup.QUESTIONS`, asked once
+    setup_questions = models.JSONField(default=list, blank=True)  # keys of `leaderboard.studies.live.rater_setup.QUESTIONS`, asked once
     min_width = models.PositiveIntegerField(null=True, blank=True)  # of a rater's window, in pixels of CSS
     consent = models.TextField(blank=True, help_text="Markdown. What raters agree to before they begin.")
     # Names of parameters of the address that raters of a panel come by; the first says who somebody is, and lets them in once.

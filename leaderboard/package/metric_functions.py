@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evaluation.kinds import KINDS
-from evaluation.metrics import registry, runner
+from evaluation.metrics import registry, scoring
 from evaluation.metrics.description import described
 from evaluation.metrics.result import MetricResult, Status
-from evaluation.metrics.runner import MetricRequest
+from evaluation.metrics.scoring import MetricRequest
 from evaluation.metrics.spec import MetricSpec
 from evaluation.networks import weights
 from leaderboard.package import NAMES, installed
@@ -118,9 +118,9 @@ class Metric:
                 pair = KINDS[spec.family].pair_type.of_points(predictions[ITEM], references[ITEM], scale)
                 found = spec.compute(pair, registry.resolve_params(spec.key, self._given))
             else:
-                scores = runner.score_items(predictions, references, [request], scale)
+                scores = scoring.score_items(predictions, references, [request], scale)
                 if spec.level != "item":
-                    scores = {spec.key: runner.finish([request], [scores], list(items), [ITEM] * len(items))[spec.key][0]}
+                    scores = {spec.key: scoring.finish([request], [scores], list(items), [ITEM] * len(items))[spec.key][0]}
                 one = scores[spec.key]
                 found = MetricResult(one.values[0], Status(one.statuses[0]), one.flags[0], one.parts[0])
         except ModuleNotFoundError as error:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.metrics import registry, runner
+from evaluation.metrics import registry, scoring
 from evaluation.metrics.result import SampleScores, Status
-from evaluation.metrics.runner import MetricRequest
+from evaluation.metrics.scoring import MetricRequest
 from evaluation.models import MetricProgram, Process, Reference
 from evaluation.models.runs import give_up_without_card
 from evaluation.programs import results
@@ -196,7 +196,7 @@ def _values(
     of_items = {item: group for item, group in zip(reference.item_ids, reference.groups, strict=True) if item in done}
     with registry.with_programs([spec]):
         request = MetricRequest("program", spec.key, registry.resolve_params(spec.key, {}))
-        found = runner.finish([request], [{"program": one} for one in slices], list(of_items), list(of_items.values()))["program"][0]
+        found = scoring.finish([request], [{"program": one} for one in slices], list(of_items), list(of_items.values()))["program"][0]
     by_sample: dict[str, list[float]] = {sample: [] for sample in samples}
     for group, value, status in zip(of_items.values(), found.values, found.statuses, strict=True):
         # Where the program failed it says nothing of the entry; the worst value, as on boards, would be a tie between two of them.

@@ -16,7 +16,7 @@ import time
 import numpy as np
 
 from evaluation.metrics.registry import REGISTRY
-from evaluation.metrics.runner import MetricRequest, score_items
+from evaluation.metrics.scoring import MetricRequest, score_items
 from evaluation.synthetic.houses import house
 from submissions.formats.wireframe.wireframe_files import Wireframe
 

@@ -29,7 +29,7 @@ django.setup()
 
 from django.core.management import call_command  # noqa: E402
 
-from evaluation.metrics import runner  # noqa: E402
+from evaluation.metrics import scoring  # noqa: E402
 from evaluation.models import EvaluationBatch, Part  # noqa: E402
 from evaluation.synthetic.houses import houses  # noqa: E402
 from submissions.models import Status, Submission  # noqa: E402
@@ -85,7 +85,7 @@ def scaling(samples: int) -> None:
     requests = EvaluationBatch.current(phase).requests()
     tenth = dict(list(references.items())[: max(1, samples // 10)])
     start = time.perf_counter()
-    runner.score_items(predictions, tenth, requests)
+    scoring.score_items(predictions, tenth, requests)
     plain = (time.perf_counter() - start) * samples / len(tenth)
     each = 1000 * plain / samples
     print(f"{samples} samples, {len(FIRST_METRICS)} metrics, in plain calls: {plain:.1f} s ({each:.1f} ms a sample; from a tenth)")

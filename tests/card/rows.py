@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from evaluation.metrics import registry, runner
+from evaluation.metrics import registry, scoring
 from evaluation.metrics.result import SampleScores
 from evaluation.metrics.tolerance import differences
 from evaluation.networks import graphics_card, inference, load
@@ -27,11 +27,11 @@ def held(key: str, given: Mapping[str, Any], there: Scored, here: Scored, item_i
     apart = list(differences(here.scores[key], there.scores[key], spec.tolerance_with(params)))
     share = max((one.share for one in apart), default=0.0)
     groups = [FAMILIES[spec.family].group_of(name) for name in item_ids]
-    request = runner.MetricRequest(key, key, params)
+    request = scoring.MetricRequest(key, key, params)
     values = []
     for side in (there, here):
         part = {key: SampleScores.from_dict(side.scores[key])}
-        values.append(runner.finish([request], [part], item_ids, groups)[key][1].value)
+        values.append(scoring.finish([request], [part], item_ids, groups)[key][1].value)
     devices = there.devices[key]
     off = None if None in values else abs(values[0] - values[1])
     if share > 1:
@@ -259,19 +259,19 @@ def in_process(
     check: Check, key: str, given: Mapping[str, Any], items: tuple[Any, Any], together: int
 ) -> tuple[dict[str, Any], list[str], float]:
     """(result, what the log said, seconds) of a column in this process, so many items at a time; on a card the second run counts."""
-    request, (entry, references) = runner.MetricRequest(key, key, registry.resolve_params(key, given)), items
-    before, said = (runner.AHEAD, graphics_card.card), list[str]()
+    request, (entry, references) = scoring.MetricRequest(key, key, registry.resolve_params(key, given)), items
+    before, said = (scoring.AHEAD, graphics_card.card), list[str]()
     handler = logging.Handler()
     handler.emit = lambda record: said.append(record.getMessage())
     inference.log.addHandler(handler)
-    runner.AHEAD, graphics_card.card = together, lambda: check.device
+    scoring.AHEAD, graphics_card.card = together, lambda: check.device
     try:
         for _ in range(1 if check.quick else 2):
             begun = time.perf_counter()
-            found = runner.score_items(entry, references, [request])
+            found = scoring.score_items(entry, references, [request])
             seconds = time.perf_counter() - begun
     finally:
-        runner.AHEAD, graphics_card.card = before
+        scoring.AHEAD, graphics_card.card = before
         inference.log.removeHandler(handler)
     return found[key].to_dict(), list(dict.fromkeys(said)), seconds
 
@@ -279,13 +279,13 @@ def in_process(
 def timed(key: str, given: Mapping[str, Any], items: tuple[Any, Any]) -> tuple[float, float]:
     """(value, seconds) of a column in this process, on the best device there is, when all is loaded."""
     params = registry.resolve_params(key, given)
-    request, (entry, references) = runner.MetricRequest(key, key, params), items
+    request, (entry, references) = scoring.MetricRequest(key, key, params), items
     groups = [FAMILIES[registry.get(key).family].group_of(name) for name in references]
     for _ in range(2):
         begun = time.perf_counter()
-        part = runner.score_items(entry, references, [request])
+        part = scoring.score_items(entry, references, [request])
         seconds = time.perf_counter() - begun
-    value = runner.finish([request], [part], list(references), groups)[key][1].value
+    value = scoring.finish([request], [part], list(references), groups)[key][1].value
     assert value is not None
     return value, seconds
 

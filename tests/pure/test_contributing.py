@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from evaluation.metrics.runner import MetricRequest, score_items
+from evaluation.metrics.scoring import MetricRequest, score_items
 from tests import ROOT
 from tests.support.evaluation.shapes import SQ, TRI
 

@@ -75,7 +75,7 @@ PURE = (
     "leaderboard/studies/judge/instructions.py",
     "leaderboard/studies/judge/prompts.py",
     "leaderboard/studies/judge/schedule.py",
-    "leaderboard/studies/live/plan.py",
+    "leaderboard/studies/live/question_choice.py",
     "leaderboard/viewer/mesh_lod.py",
     "leaderboard/viewer/mesh_scene.py",
     "leaderboard/viewer/svg.py",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
-from evaluation.metrics import checked
+from evaluation.metrics import array_checks
 from evaluation.metrics.mesh import alignment
 from evaluation.metrics.mesh.alignment import Similarity
 from evaluation.metrics.mesh.sampling import morton_order, samples
@@ -58,9 +58,9 @@ class MeshPair(SharedWork):
         prepared: MutableMapping[str, Arrays] | None = None,
     ) -> None:
         super().__init__(prepared)
-        self.unit_scale = checked.unit(unit_scale)
-        pred_vertices, self.pred_faces = checked.indexed(pred_vertices, pred_faces, 3, "prediction", "face")
-        ref_vertices, self.ref_faces = checked.indexed(ref_vertices, ref_faces, 3, "reference", "face")
+        self.unit_scale = array_checks.unit(unit_scale)
+        pred_vertices, self.pred_faces = array_checks.indexed(pred_vertices, pred_faces, 3, "prediction", "face")
+        ref_vertices, self.ref_faces = array_checks.indexed(ref_vertices, ref_faces, 3, "reference", "face")
         frame, *arrays = self.reference_once("mesh surface", lambda: self._reference(ref_vertices, self.ref_faces))
         self.reference = Surface(*arrays)
         self.centre, self.longest_side, self.min_area = frame[:3], float(frame[3]), float(frame[4])

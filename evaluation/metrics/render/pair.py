@@ -15,7 +15,7 @@ from evaluation.metrics.shared import Arrays, SharedWork
 if TYPE_CHECKING:
     from submissions.formats.render.views import CleanViews, Render, Roi, View
 
-MISSING = MetricResult(0.0, Status.MISSING_PRED)  # the runner puts the metric's worst value in its place
+MISSING = MetricResult(0.0, Status.MISSING_PRED)  # `scoring` puts the metric's worst value in its place
 MISMATCH = MetricResult(0.0, Status.SIZE_MISMATCH)
 NO_REFERENCE = MetricResult(None, Status.NOT_APPLICABLE)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
-from evaluation.metrics import checked
+from evaluation.metrics import array_checks
 from evaluation.metrics.shared import Arrays, SharedWork
 from evaluation.metrics.wireframe import canon
 
@@ -40,9 +40,9 @@ class Pair(SharedWork):
         prepared: MutableMapping[str, Arrays] | None = None,
     ) -> None:
         super().__init__(prepared)
-        self.unit_scale = checked.unit(unit_scale)
-        pred_vertices, self.pred_edges = checked.indexed(pred_vertices, pred_edges, 2, "prediction", "edge")
-        ref_vertices, self.ref_edges = checked.indexed(ref_vertices, ref_edges, 2, "reference", "edge")
+        self.unit_scale = array_checks.unit(unit_scale)
+        pred_vertices, self.pred_edges = array_checks.indexed(pred_vertices, pred_edges, 2, "prediction", "edge")
+        ref_vertices, self.ref_edges = array_checks.indexed(ref_vertices, ref_edges, 2, "reference", "edge")
         self.pred_scores = scores = None if pred_scores is None else np.asarray(pred_scores, dtype=np.float64)
         if scores is not None and not (scores.shape == (len(self.pred_edges),) and np.isfinite(scores).all()):
             raise ValueError("the prediction's edge scores must be one finite number per edge")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.kinds import KINDS
-from evaluation.metrics import prepared, runner
+from evaluation.metrics import prepared, scoring
 from evaluation.metrics.spec import MetricSpec
 from evaluation.properties import measure, suite
 from evaluation.properties.gate.damages import damaged
@@ -93,7 +93,7 @@ def prepare(
         _scorer(spec, params, references[ids[0]].clean, known[ids[0]])
         return known
     if kind == FULL:
-        return prepared.prepare(references, [runner.MetricRequest("tried", spec.key, params)], unit_scale, ids)
+        return prepared.prepare(references, [scoring.MetricRequest("tried", spec.key, params)], unit_scale, ids)
     return {}
 
 
@@ -221,11 +221,11 @@ def _of_view(
                 return scorer.score(picture, subject.number)
     else:
         reference = {subject.item: references[subject.item]}
-        request = runner.MetricRequest("tried", spec.key, params)
+        request = scoring.MetricRequest("tried", spec.key, params)
 
         def score(picture: NDArray[np.uint8]) -> tuple[float | None, NDArray[np.floating] | None]:
-            parts = runner.score_items({subject.item: render(picture)}, reference, [request], prepared={subject.item: known})
-            samples, _ = runner.finish([request], [parts], [subject.item], [subject.scene])["tried"]
+            parts = scoring.score_items({subject.item: render(picture)}, reference, [request], prepared={subject.item: known})
+            samples, _ = scoring.finish([request], [parts], [subject.item], [subject.scene])["tried"]
             return samples.values[0], None
 
     yield CLEAN, score(pixels)[0], None
@@ -253,11 +253,11 @@ def _of_set(spec: MetricSpec, params: Mapping[str, Any], references: Mapping[str
     """The whole set clean, and damaged alike."""
     ids = [item for item in sorted(references) if references[item].image is not None]
     chosen = {item: references[item] for item in ids}
-    request = runner.MetricRequest("tried", spec.key, params)
+    request = scoring.MetricRequest("tried", spec.key, params)
 
     def score(pictures: Mapping[str, NDArray[np.uint8]]) -> float | None:
-        parts = runner.score_items({item: render(picture) for item, picture in pictures.items()}, chosen, [request])
-        return runner.finish([request], [parts], ids, ids)["tried"][0].values[0]
+        parts = scoring.score_items({item: render(picture) for item, picture in pictures.items()}, chosen, [request])
+        return scoring.finish([request], [parts], ids, ids)["tried"][0].values[0]
 
     pixels = {item: chosen[item].image.pixels() for item in ids}
     yield CLEAN, score(pixels), None
@@ -271,12 +271,12 @@ def _of_set(spec: MetricSpec, params: Mapping[str, Any], references: Mapping[str
 
 def _of_model(spec: MetricSpec, params: Mapping[str, Any], references: Mapping[str, Any], subject: Subject, unit_scale: float) -> Found:
     """A mesh or wireframe, damaged weakly and strongly, another reference in its place, and nothing at all."""
-    procedures, request = measure.procedures_of(spec.family), runner.MetricRequest("tried", spec.key, params)
+    procedures, request = measure.procedures_of(spec.family), scoring.MetricRequest("tried", spec.key, params)
     items = procedures.prepared({item: references[item] for item in references})
     reference = {subject.item: items[subject.item]}
 
     def score(prediction: Any) -> float | None:
-        return runner.score_items({subject.item: prediction}, reference, [request], unit_scale)["tried"].values[0]
+        return scoring.score_items({subject.item: prediction}, reference, [request], unit_scale)["tried"].values[0]
 
     sequences = (trial for trial in procedures.all_trials(subject.item, items) if trial.question is Question.MONOTONE)
     steps = {trial.tests[0]: [model for model, _ in trial.pairs[1:]] for trial in sequences}

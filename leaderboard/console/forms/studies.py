@@ -53,7 +53,7 @@ GROUPS = (
 REFUSES = (
     "Raters of these studies cannot take part. We recognize them by their account or their panel number, and not if they have neither."
 )
-SIGHT = "Asked once, before the questions. Stored with the rater, exported, and deleted when the rater leaves."
+SETUP = "Asked once, before the questions. Stored with the rater, exported, and deleted when the rater leaves."
 MIN_WIDTH = "Width of the window in pixels, such as 900, which excludes phones. Empty: any."
 PRACTICE = (
     "Asked first, pairs of known order before others, with feedback on the known order. The answers do not count as votes and are exported "
@@ -225,7 +225,7 @@ def other_studies(phase: Phase, own: Study | None = None) -> list[tuple[str, str
     return [(f"{one.phase.slug}/{one.slug}", one.title) for one in rows if own is None or one.pk != own.pk]
 
 
-SIGHT_CHOICES = [
+SETUP_CHOICES = [
     (rater_setup.SCREEN, "How large their screen and window are (measured)"),
     *((one.key, one.text) for one in rater_setup.QUESTIONS),
 ]
@@ -283,7 +283,7 @@ class StudyFields(ScreeningFields, PlanFields):
                 "covariates",
                 "groups",
                 "refuses_raters_of",
-                "sight_questions",
+                "setup_questions",
                 "min_width",
                 "consent",
                 "panel_parameters",
@@ -355,8 +355,8 @@ class NewStudyForm(StudyFields):
     refuses_raters_of = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, label="Exclude raters of", help_text=REFUSES
     )
-    sight_questions = forms.MultipleChoiceField(
-        required=False, widget=forms.CheckboxSelectMultiple, choices=SIGHT_CHOICES, label="Ask about screen and sight", help_text=SIGHT
+    setup_questions = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, choices=SETUP_CHOICES, label="Ask about screen and eyesight", help_text=SETUP
     )
     min_width = forms.IntegerField(min_value=200, max_value=10_000, required=False, label="Minimum width", help_text=MIN_WIDTH)
     consent = LongText(
@@ -467,7 +467,7 @@ class NewStudyForm(StudyFields):
             "group_quotas",
             "practice_questions",
             "shuffles_criteria",
-            "sight_questions",
+            "setup_questions",
             "min_width",
         )
         values = {name: data[name] for name in (*copied, "consent", "panel_parameters", "completion", *MOMENTS, "is_public")}
@@ -497,8 +497,8 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
     refuses_raters_of = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, label="Exclude raters of", help_text=REFUSES
     )
-    sight_questions = forms.MultipleChoiceField(
-        required=False, widget=forms.CheckboxSelectMultiple, choices=SIGHT_CHOICES, label="Ask about screen and sight", help_text=SIGHT
+    setup_questions = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, choices=SETUP_CHOICES, label="Ask about screen and eyesight", help_text=SETUP
     )
     min_width = forms.IntegerField(min_value=200, max_value=10_000, required=False, label="Minimum width", help_text=MIN_WIDTH)
     consent = LongText(required=False, rows=3, label="What raters agree to")
@@ -519,7 +519,7 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
             "most_raters",
             "groups",
             "refuses_raters_of",
-            "sight_questions",
+            "setup_questions",
             "min_width",
             "consent",
             "panel_parameters",

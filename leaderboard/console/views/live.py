@@ -253,7 +253,7 @@ def raters_file(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
             *of_share(lapses.get(row.name)),
             *of_share(lefts.get(row.name)),
             " ".join(screened.get(row.name, ())),
-            *(str(row.sight.get(key, "")) for key in rater_setup.KEYS),
+            *(str(row.setup.get(key, "")) for key in rater_setup.KEYS),
         ]
         for row in rows.order_by("id")
     ]

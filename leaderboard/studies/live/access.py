@@ -170,11 +170,11 @@ def join(
     now: datetime | None = None,
     key: str = "",
     query: Mapping[str, str] = {},
-    sight: Mapping[str, Any] = {},
+    setup: Mapping[str, Any] = {},
 ) -> Joined:
     """Make `user` (None: somebody without an account) a rater, who has read what they agree to.
 
-    `query` holds the parameters of the address they came by, of which the study keeps those of its panel; `sight` is what they said
+    `query` holds the parameters of the address they came by, of which the study keeps those of its panel; `setup` is what they said
     of their eyes and screen.
 
     Who is one already stays as they are, known by their account or by the key of a form that is sent a second time. Raises
@@ -208,8 +208,8 @@ def join(
         if full := full_sentence(study, group):
             raise Refused(full, "enough_raters")
         if own is not None:
-            own.joined_at, own.group, own.sight = now, group, dict(sight)
-            own.save(update_fields=["joined_at", "group", "sight"])
+            own.joined_at, own.group, own.setup = now, group, dict(setup)
+            own.save(update_fields=["joined_at", "group", "setup"])
             _plan_practice(study, own)
             return Joined(own)
         name = free_name(study, user.get_username()[:100] if user is not None else "")
@@ -228,7 +228,7 @@ def join(
             panel_id=panel_id,
             panel_hash=panel_hash,
             came_by=came_by,
-            sight=dict(sight),
+            setup=dict(setup),
             key_hash=hash_secret(key) if key else "",
         )
         _plan_practice(study, rater)

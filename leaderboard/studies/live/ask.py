@@ -11,10 +11,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard.models import Question, Rater, Study
-from leaderboard.studies.live import history, plan, practice
+from leaderboard.studies.live import history, practice, question_choice
 from leaderboard.studies.live.design_matrix import Subject
 from leaderboard.studies.live.history import Past
-from leaderboard.studies.live.plan import ALONE, Known, Overlap
+from leaderboard.studies.live.question_choice import ALONE, Known, Overlap
 
 AHEAD = 8  # questions planned at once: what raters say meanwhile cannot change them any more
 APART = 10  # questions between one and its repeat, where there are so many
@@ -61,7 +61,7 @@ def standing(study: Study, rater: Rater, now: datetime | None = None) -> Standin
         made = len(units) - sum(row.repeat_of_id is None and not subject.asks(row) for row in waiting)
         n_known = len(practice.known_cells(subject, rater)) if study.practice_questions else 0
         fresh = fresh_left(study, made, subject.n_cells(subject.live) - asked - n_known)
-        repeats = plan.repeats_of(made + fresh, share_of_repeats(study)) - int(own.again.sum())
+        repeats = question_choice.repeats_of(made + fresh, share_of_repeats(study)) - int(own.again.sum())
         expected_n += len(turn) + fresh + max(0, repeats)
     return Standing(current, following, answered_n, expected_n, last)
 
@@ -91,7 +91,7 @@ def fresh_left(study: Study, made: int, free: int) -> int:
 def expected(subject: Subject, own: Set[int] = frozenset()) -> int:
     """The number of questions for a rater who begins now, repeats included; `own` are the ids of entries of their own."""
     fresh = fresh_left(subject.study, 0, subject.n_cells(subject.live - own))
-    return fresh + plan.repeats_of(fresh, share_of_repeats(subject.study))
+    return fresh + question_choice.repeats_of(fresh, share_of_repeats(subject.study))
 
 
 def _plan(subject: Subject, rater: Rater, waiting: Sequence[Question]) -> list[Question]:
@@ -151,12 +151,12 @@ class _Desk:
         crown = self.subject.crown if study.plan == Study.Plan.FIRST else None
         known = Known(free, asked, wins, self.subject.gold, live, self.n_fresh, self.n_gold, crown)
         overlap = ALONE if alone else Overlap(study.common_share, study.answers_per_question)
-        yield from plan.questions(grid, known, study.plan, count, study.gold_share, study.seed, self.rater.pk, overlap)
+        yield from question_choice.questions(grid, known, study.plan, count, study.gold_share, study.seed, self.rater.pk, overlap)
 
     def repeat(self, force: bool) -> Question | None:
         """The next repeated question if one is due, or if no new question is left (`force`) and a repeat is still owed."""
-        due = plan.repeats_due(self.n_fresh, self.share, self.study.seed, self.rater.pk, self.n_repeats)
-        owed = self.n_repeats < plan.repeats_of(self.n_fresh, self.share)
+        due = question_choice.repeats_due(self.n_fresh, self.share, self.study.seed, self.rater.pk, self.n_repeats)
+        owed = self.n_repeats < question_choice.repeats_of(self.n_fresh, self.share)
         if not (owed if force else due):
             return None
         cells = self.own.cells[self.firsts]
@@ -196,7 +196,7 @@ class _Desk:
         first, second = self.grid.first[unit], self.grid.second[unit]
         left, right, turn = self.subject.entries[first].id, None, False
         if second >= 0:
-            right, turn = self.subject.entries[second].id, plan.is_flipped(self.study.seed, self.rater.pk, self.number)
+            right, turn = self.subject.entries[second].id, question_choice.is_flipped(self.study.seed, self.rater.pk, self.number)
         row = Question(
             study=self.study,
             rater=self.rater,

@@ -22,7 +22,7 @@ from leaderboard.stats.minimums import ITEMS_FOR_LOOK
 from leaderboard.studies.live import artifacts, design
 from leaderboard.studies.live.access import free_name
 from leaderboard.studies.live.artifacts import Artifact
-from leaderboard.studies.live.plan import Overlap
+from leaderboard.studies.live.question_choice import Overlap
 from leaderboard.studies.live.study_forecast import SECONDS, Habits, Sheet
 from leaderboard.wording.nouns import plural
 from submissions import worker_notify

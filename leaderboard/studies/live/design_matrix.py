@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from leaderboard.models import Question, Rater, Study, StudyAnalysis, StudyEntry
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import Ints
-from leaderboard.studies.live.plan import Crown, Grid
+from leaderboard.studies.live.question_choice import Crown, Grid
 
 
 class Subject:

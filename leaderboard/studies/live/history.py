@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from leaderboard.models import Question, Rater, Study, StudyVote, Tally
 from leaderboard.stats.votes import Floats, Ints
 from leaderboard.studies.live.design_matrix import Subject
-from leaderboard.studies.live.plan import Grid
+from leaderboard.studies.live.question_choice import Grid
 
 NOTHING, FIRST, EQUAL, SECOND = range(4)  # what was said of a cell: which entry of its unit is better
 POINTS = np.array([0.0, 1.0, 0.5, 0.0])  # of the first entry

@@ -12,12 +12,11 @@ import numpy as np
 from django.utils import timezone
 
 from leaderboard.models import PracticeQuestion, Question, Rater, Study
-from leaderboard.studies.live import history, panel, practice, views
-from leaderboard.studies.live import plan as planning
+from leaderboard.studies.live import history, panel, practice, question_choice, views
 from leaderboard.studies.live.answer import checked
 from leaderboard.studies.live.ask import expected, fresh_left
 from leaderboard.studies.live.design_matrix import Subject
-from leaderboard.studies.live.plan import Known, Overlap
+from leaderboard.studies.live.question_choice import Known, Overlap
 from leaderboard.studies.live.views import State
 from submissions.errors import Refused
 
@@ -45,10 +44,10 @@ def questions(study: Study) -> list[PracticeQuestion | Question]:
     way = study.plan if study.plan == Study.Plan.EXHAUSTIVE else Study.Plan.BALANCED
     overlap = Overlap(study.common_share, study.answers_per_question)
     rows: list[PracticeQuestion | Question] = list(trials)
-    for number, cell in enumerate(planning.questions(grid, known, way, count, study.gold_share, study.seed, NOBODY, overlap)):
+    for number, cell in enumerate(question_choice.questions(grid, known, way, count, study.gold_share, study.seed, NOBODY, overlap)):
         unit, sample = divmod(cell, grid.samples)
         sides = [subject.entries[grid.first[unit]].id, subject.entries[grid.second[unit]].id if subject.is_pairs else None]
-        if subject.is_pairs and planning.is_flipped(study.seed, NOBODY, number):
+        if subject.is_pairs and question_choice.is_flipped(study.seed, NOBODY, number):
             sides.reverse()
         rows.append(
             Question(study=study, rater=rater, number=number, sample_id=subject.samples[sample], left_id=sides[0], right_id=sides[1])

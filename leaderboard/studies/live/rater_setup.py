@@ -38,12 +38,12 @@ QUESTIONS = (
         (("all", "Yes"), ("not_all", "No, some look alike to me"), ("unknown", "I do not know")),
     ),
 )
-KEYS = (*(one.key for one in QUESTIONS), *SIZES)  # of `Rater.sight`, in the order of exports
+KEYS = (*(one.key for one in QUESTIONS), *SIZES)  # of `Rater.setup`, in the order of exports
 
 
 def asked(study: Study) -> list[SightQuestion]:
     """The questions that a study asks."""
-    return [one for one in QUESTIONS if one.key in study.sight_questions]
+    return [one for one in QUESTIONS if one.key in study.setup_questions]
 
 
 def answers(study: Study, sent: Mapping[str, str]) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def answers(study: Study, sent: Mapping[str, str]) -> dict[str, Any]:
             )
         if width < study.min_width:
             raise Refused(too_narrow(study, width), "too_narrow")
-    if SCREEN in study.sight_questions or study.min_width is not None:
+    if SCREEN in study.setup_questions or study.min_width is not None:
         said |= {name: size for name in SIZES if (size := pixels(sent.get(name))) is not None}
     return said
 

@@ -15,7 +15,7 @@ from leaderboard.stats.minimums import (
     RATERS_FOR_LOOK,
 )
 from leaderboard.stats.planning import DESIGN, POWER, SHARED_ADVISED, power_of_look
-from leaderboard.studies.live.plan import EXPLORED, Overlap
+from leaderboard.studies.live.question_choice import EXPLORED, Overlap
 
 RATERS = (3, 5, 12, 24, 48)
 TIES, SECONDS = 0.3, 8.0  # where no past study says

@@ -100,17 +100,17 @@ def _join(request: HttpRequest, study: Study, invitation: Any) -> HttpResponse:
     if request.method != "POST":
         return render(request, "rating/join.html", context)
     try:
-        group, sight_said = said_at_join(study, given, request.POST)
+        group, setup = said_at_join(study, given, request.POST)
         limit_joins(request)
-        joined = access.join(study, user, invitation, group, key=request.POST.get("key", ""), query=request.GET.dict(), sight=sight_said)
+        joined = access.join(study, user, invitation, group, key=request.POST.get("key", ""), query=request.GET.dict(), setup=setup)
     except Refused as refused:
         return render(request, "rating/join.html", context | {"refused": refused.sentence}, status=409)
     return _let_in(request, study, joined.key)
 
 
 def intro(study: Study, given_group: str) -> dict[str, Any]:
-    """Contents of the page before the questions: the groups to choose from where nobody has chosen one, the questions on sight, and in
-    place of the form the reason why nobody can join now (`closed`)."""
+    """Contents of the page before the questions: the groups to choose from, if none is given; the questions on screen and eyesight; and
+    `closed`, the reason why nobody can join now."""
     groups = [] if given_group else study.groups
     full = {name for name in groups if access.full_sentence(study, name)}
     closed = study.closed_sentence() or access.full_sentence(study, given_group)
@@ -118,7 +118,7 @@ def intro(study: Study, given_group: str) -> dict[str, Any]:
         closed = closed or "This study has all the raters that it needs, of every group; thank you for coming."
     return {
         "groups": [(name, name in full) for name in groups],
-        "sight": rater_setup.asked(study),
+        "setup": rater_setup.asked(study),
         "sizes": rater_setup.SIZES,
         "closed": closed,
     }

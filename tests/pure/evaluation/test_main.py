@@ -14,7 +14,7 @@ import pytest
 from evaluation import local
 from evaluation.__main__ import main
 from evaluation.metrics.registry import REGISTRY
-from evaluation.metrics.runner import MetricRequest, finish, score_items
+from evaluation.metrics.scoring import MetricRequest, finish, score_items
 from evaluation.synthetic.meshes import mesh
 from submissions.formats.mesh.mesh_files import write_obj as write_mesh_obj
 from submissions.formats.mesh.mesh_files import write_ply

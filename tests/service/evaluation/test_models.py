@@ -109,7 +109,7 @@ def test_whatever_ends_a_scoring_locks_the_phase_before_it_writes(phase, people,
     worker.check(Submission.objects.to_validate().claim("a", status=Status.CLAIMED))
     part = Part.objects.waiting("cpu").claim("a")
     Part.objects.exclude(pk=part.pk).update(state=Part.State.DONE, result={})
-    monkeypatch.setattr("evaluation.metrics.runner.finish", lambda *_: {})
+    monkeypatch.setattr("evaluation.metrics.scoring.finish", lambda *_: {})
     monkeypatch.setattr(Score, "write", lambda *_: None)
     seen, lock = [], Phase.lock
     monkeypatch.setattr(Phase, "lock", lambda self: (seen.append("lock"), lock(self)))

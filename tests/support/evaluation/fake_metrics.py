@@ -1,4 +1,4 @@
-"""Metrics that behave in ways no wireframe metric does, for tests of the runner."""
+"""Metrics that behave in ways no wireframe metric does, for tests of scoring."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from evaluation.metrics import runner
-from evaluation.metrics.runner import MetricRequest
+from evaluation.metrics import scoring
+from evaluation.metrics.scoring import MetricRequest
 from evaluation.models import Part, WorkerToken
 from evaluation.work import remote_worker_server
 from submissions.models import Challenge
@@ -53,7 +53,7 @@ def honest(part: Part) -> dict[str, Any]:
     sent = remote_worker_server.described(part, part.token, SITE)
     evaluation = part.evaluation
     family, store = evaluation.batch.reference.family, stored_files.store()
-    scores = runner.score_items(
+    scores = scoring.score_items(
         family.load(store.local_path(evaluation.submission.artifact_key)),
         family.load(store.local_path(evaluation.batch.reference.key)),
         [MetricRequest(column["slug"], column["key"], column["params"]) for column in sent["columns"]],

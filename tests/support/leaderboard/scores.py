@@ -13,7 +13,7 @@ from django.utils import timezone
 from evaluation.metrics import registry
 from evaluation.metrics.aggregation import summarise
 from evaluation.metrics.result import SampleScores
-from evaluation.metrics.runner import MetricRequest, score_items
+from evaluation.metrics.scoring import MetricRequest, score_items
 from evaluation.models import Evaluation, EvaluationBatch, Score
 from leaderboard.records.board import Board
 from submissions.formats.arrays import Mesh, Wireframe

@@ -246,7 +246,7 @@ def test_workers_that_are_killed_again_and_again_leave_one_set_of_true_scores(ph
     assert not WorkerToken.objects.filter(wrong_at__isnull=False).exists()
     found = {(score.evaluation.submission_id, score.slug): score.value for score in Score.objects.select_related("evaluation")}
     assert len(found) == len(entries) * Score.objects.values("slug").distinct().count(), "one of each"
-    from evaluation.metrics import runner
+    from evaluation.metrics import scoring
     from evaluation.models import Reference
     from submissions.formats.wireframe.wireframe_files import unpack
     from submissions.storage import stored_files
@@ -255,7 +255,9 @@ def test_workers_that_are_killed_again_and_again_leave_one_set_of_true_scores(ph
     references, batch = unpack(store.read(Reference.objects.get().key)), phase.batches.get(state="current")
     for entry in Submission.objects.all():
         items = unpack(store.read(entry.artifact_key))
-        finished = runner.finish(batch.requests(), [runner.score_items(items, references, batch.requests())], batch.item_ids, batch.groups)
+        finished = scoring.finish(
+            batch.requests(), [scoring.score_items(items, references, batch.requests())], batch.item_ids, batch.groups
+        )
         assert {slug: found[entry.pk, slug] for slug in finished} == {slug: summary.value for slug, (_, summary) in finished.items()}
     if SAID in os.environ:
         done = PartRecord.objects.count()

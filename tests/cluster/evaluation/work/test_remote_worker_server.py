@@ -49,13 +49,13 @@ def truth(entries: list[Submission]) -> dict[tuple[int, str], float | None]:
 
 
 def expected(phase, people, references, n: int, scale: float = 0.1) -> list[dict[str, float]]:
-    from evaluation.metrics import runner
+    from evaluation.metrics import scoring
 
     batch = phase.batches.get(state="current")
     found = []
     for number in range(n):
-        scores = runner.score_items(perturbed(references, scale, number), references, batch.requests(), batch.unit_scale, batch.item_ids)
-        finished = runner.finish(batch.requests(), [scores], batch.item_ids, batch.groups)
+        scores = scoring.score_items(perturbed(references, scale, number), references, batch.requests(), batch.unit_scale, batch.item_ids)
+        finished = scoring.finish(batch.requests(), [scores], batch.item_ids, batch.groups)
         found.append({slug: summary.value for slug, (_, summary) in finished.items()})
     return found
 
@@ -646,12 +646,12 @@ def test_a_worker_that_always_lies_is_found_and_all_since_its_last_agreement_is_
         assert entry.status == Status.SCORED, number
     assert not Score.objects.filter(evaluation__state__in=["running"]).exists()
     batch = phase.batches.get(state="current")
-    from evaluation.metrics import runner
+    from evaluation.metrics import scoring
 
     for entry in entries[:6]:
         seed = int(entry.method_name.removeprefix("m"))
-        scores = runner.score_items(perturbed(references, 0.1, seed), references, batch.requests(), batch.unit_scale, batch.item_ids)
-        finished = runner.finish(batch.requests(), [scores], batch.item_ids, batch.groups)
+        scores = scoring.score_items(perturbed(references, 0.1, seed), references, batch.requests(), batch.unit_scale, batch.item_ids)
+        finished = scoring.finish(batch.requests(), [scores], batch.item_ids, batch.groups)
         assert {slug: value for (pk, slug), value in truth([entry]).items()} == {
             slug: summary.value for slug, (_, summary) in finished.items()
         }

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evaluation.metrics import prepared, runner
+from evaluation.metrics import prepared, scoring
 from evaluation.metrics.registry import REGISTRY, fingerprint
-from evaluation.metrics.runner import MetricRequest
+from evaluation.metrics.scoring import MetricRequest
 from submissions.formats.render.views import CleanViews, View, render
 from tests.support import scenes
 from tests.support.evaluation.networks import random_weights
@@ -62,13 +62,13 @@ def test_every_single_changed_byte_is_noticed():
 def test_of_a_scene_only_metrics_that_keep_something_are_asked_again(monkeypatch, tmp_path):
     random_weights.shelf(monkeypatch, tmp_path)
     random_weights.put(monkeypatch, "squeezenet1_1", random_weights.backbone("squeezenet1_1"))
-    asked, score = [], runner.score_items
+    asked, score = [], scoring.score_items
 
     def noted(predictions, references, requests, *rest, **more):
         asked.append((list(references), [request.slug for request in requests]))
         return score(predictions, references, requests, *rest, **more)
 
-    monkeypatch.setattr(runner, "score_items", noted)
+    monkeypatch.setattr(scoring, "score_items", noted)
     images = [render(scenes.pixels(n, 64, 48)) for n in range(6)]
     clean = CleanViews.of(images[4:])
     names = ("garden/000", "garden/001", "garden/002", "kitchen/000")
@@ -91,15 +91,15 @@ def test_values_with_and_without_what_was_prepared_are_the_same_bit_for_bit():
     assert kept.keys() and any(kept.values()), "nothing was prepared, so this shows nothing"
     entry = {"square": noisy(SQ, 0.2, 1), "flat": WIREFRAMES["random"]}  # one is missing
     before = {item: dict(named) for item, named in kept.items()}
-    with_it = runner.score_items(entry, WIREFRAMES, REQUESTS, 0.5, prepared=kept)
-    assert with_it == runner.score_items(entry, WIREFRAMES, REQUESTS, 0.5)
+    with_it = scoring.score_items(entry, WIREFRAMES, REQUESTS, 0.5, prepared=kept)
+    assert with_it == scoring.score_items(entry, WIREFRAMES, REQUESTS, 0.5)
     assert same(kept, before), "an entry asked for something of the reference that had not been prepared"
 
 
 def test_a_broken_item_among_what_was_prepared_does_not_touch_the_others():
     kept = prepared.prepare(WIREFRAMES, REQUESTS, 1.0, ["square"])
     entry = {name: noisy(item, 0.05, 2) for name, item in WIREFRAMES.items()}
-    assert runner.score_items(entry, WIREFRAMES, REQUESTS, prepared=kept) == runner.score_items(entry, WIREFRAMES, REQUESTS)
+    assert scoring.score_items(entry, WIREFRAMES, REQUESTS, prepared=kept) == scoring.score_items(entry, WIREFRAMES, REQUESTS)
 
 
 def test_no_more_is_kept_than_a_file_may_hold(monkeypatch):

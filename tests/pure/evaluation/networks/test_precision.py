@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from evaluation.metrics import registry, runner
+from evaluation.metrics import registry, scoring
 from evaluation.metrics.result import MetricResult
 from evaluation.metrics.spec import Param
 from evaluation.networks import inference
@@ -23,8 +23,8 @@ def every_unit(monkeypatch):
 
 
 def scores(column, **params):
-    request = runner.MetricRequest("column", column, params)
-    return runner.score_items(pictures.renders(2), pictures.views(2), [request])["column"].values
+    request = scoring.MetricRequest("column", column, params)
+    return scoring.score_items(pictures.renders(2), pictures.views(2), [request])["column"].values
 
 
 def test_the_precision_is_float32_unless_somebody_says_otherwise_and_then_again():
@@ -78,9 +78,9 @@ def test_columns_of_two_precisions_share_no_work_and_other_metrics_keep_float32(
     random_weights.shelf(monkeypatch, tmp_path)
     random_weights.put(monkeypatch, "squeezenet1_1", random_weights.backbone("squeezenet1_1"))
     given = {"own": {}, "half": {"precision": "bfloat16"}}
-    requests = [runner.MetricRequest(slug, "puzzlesim", params) for slug, params in given.items()]
+    requests = [scoring.MetricRequest(slug, "puzzlesim", params) for slug, params in given.items()]
     prepared = {name: {} for name in pictures.views(2)}
-    found = runner.score_items(pictures.renders(2), pictures.views(2), requests, prepared=prepared)
+    found = scoring.score_items(pictures.renders(2), pictures.views(2), requests, prepared=prepared)
     alone = {slug: scores("puzzlesim", **params) for slug, params in given.items()}
     assert {slug: one.values for slug, one in found.items()} == alone
     assert all(a != b and abs(a - b) < 0.01 for a, b in zip(alone["own"], alone["half"], strict=True))

@@ -10,9 +10,9 @@ import pytest
 import scipy
 from PIL import Image
 
-from evaluation.metrics import registry, runner
+from evaluation.metrics import registry, scoring
 from evaluation.metrics.result import Status
-from evaluation.metrics.runner import MetricRequest
+from evaluation.metrics.scoring import MetricRequest
 from evaluation.programs import files as program_files
 from evaluation.programs import program_checks, results, sandbox
 from evaluation.programs.program import Budget, Program, Sample, load
@@ -50,7 +50,7 @@ def test_a_function_gets_arrays_in_metres(tmp_path, boxed):
     )
     assert (same.value, same.parts["length"]) == (0.0, 5.0)
     assert shorter.value == pytest.approx(2 * 0.025)
-    assert missing.status == Status.FAILED  # the runner says that it is missing
+    assert missing.status == Status.FAILED  # `scoring` says that it is missing
 
 
 def test_a_script_finds_files_and_writes_scores(tmp_path, boxed):
@@ -209,8 +209,8 @@ def test_columns_of_programs_stand_among_ours(tmp_path):
         references = houses(3)
         predictions = {name: half(item) for name, item in list(references.items())[1:]}
         requests = [MetricRequest("edge_f1", "edge_f1", {}), MetricRequest("lengths", "roofs/lengths", {})]
-        scores = runner.score_items(predictions, references, requests)
-        (samples, summary) = runner.finish(requests, [scores], list(references), list(references))["lengths"]
+        scores = scoring.score_items(predictions, references, requests)
+        (samples, summary) = scoring.finish(requests, [scores], list(references), list(references))["lengths"]
     assert samples.statuses == ("missing_pred", "ok", "ok")
     assert samples.values[0] == 100.0  # the worst value
     assert summary.n == 3
@@ -221,7 +221,7 @@ def test_an_item_on_which_it_fails_has_the_worst_value(tmp_path):
     folder = written(tmp_path, "def score(p, r, q):\n    raise ValueError('no')")
     with load(folder) as program, registry.with_programs([program.document.spec("roofs", "c" * 64, program)]):
         references = houses(1)
-        scores = runner.score_items(references, references, [MetricRequest("l", "roofs/lengths", {})])["l"]
+        scores = scoring.score_items(references, references, [MetricRequest("l", "roofs/lengths", {})])["l"]
     assert (scores.values, scores.statuses) == ((100.0,), ("failed",))
 
 

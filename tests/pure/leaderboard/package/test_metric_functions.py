@@ -214,13 +214,13 @@ def test_a_metric_without_its_weights_names_the_command(monkeypatch):
 
 
 def test_what_is_not_installed_is_said_with_what_installs_it(monkeypatch):
-    from evaluation.metrics import runner
+    from evaluation.metrics import scoring
     from leaderboard.package import installed
 
     def fail(*_: object) -> None:
         raise ModuleNotFoundError("No module named 'igl'", name="igl")
 
-    monkeypatch.setattr(runner, "score_items", fail)
+    monkeypatch.setattr(scoring, "score_items", fail)
     monkeypatch.setattr(installed, "missing", lambda module, extra: f"{module} needs [{extra}]")
     with pytest.raises(ModuleNotFoundError, match=r"^igl needs \[score\]$"):
         plumbline.volume_iou(MESH, MESH)

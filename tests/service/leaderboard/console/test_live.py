@@ -201,7 +201,7 @@ def test_the_crowds_way_in_is_set_when_a_study_is_made_and_changed_later(place, 
         shuffles_criteria="on",
         min_width=900,
         refuses_raters_of=[f"{phase.slug}/pilot"],
-        sight_questions=["screen", "colours"],
+        setup_questions=["screen", "colours"],
         screen_fast=20,
         screen_gold=30,
     )
@@ -209,13 +209,13 @@ def test_the_crowds_way_in_is_set_when_a_study_is_made_and_changed_later(place, 
     study = Study.objects.get(slug="roofs")
     assert (study.groups, study.group_quotas) == (["experts", "designers", "family: friends"], {"experts": 12})
     assert (study.practice_questions, study.shuffles_criteria, study.min_width) == (4, True, 900)
-    assert (study.refuses_raters_of, study.sight_questions) == ([f"{phase.slug}/pilot"], ["screen", "colours"])
+    assert (study.refuses_raters_of, study.setup_questions) == ([f"{phase.slug}/pilot"], ["screen", "colours"])
     assert study.screening["gold"]["share"] == 0.3
     assert "experts: 12\ndesigners" in client.get(f"{place}roofs/").content.decode()
     edit = settings_form(groups="experts: 3")
-    client.post(f"{place}roofs/", edit | {"practice_questions": 2, "sight_questions": ["glasses"]})
+    client.post(f"{place}roofs/", edit | {"practice_questions": 2, "setup_questions": ["glasses"]})
     study.refresh_from_db()
-    assert (study.group_quotas, study.practice_questions, study.sight_questions) == ({"experts": 3}, 2, ["glasses"])
+    assert (study.group_quotas, study.practice_questions, study.setup_questions) == ({"experts": 3}, 2, ["glasses"])
     assert (study.refuses_raters_of, study.min_width, study.screening) == ([], None, {})
     making.campaign.open_study(study, people.organizer)
     client.post(f"{place}roofs/", edit | {"groups": "experts: 5", "practice_questions": 9})
@@ -454,7 +454,7 @@ def test_lapses_and_left_answers_of_a_rater_stand_with_their_interval_and_not_be
     study = making.live(phase, people.organizer, rows, gold=(rows[0], rows[3]))
     entries = list(study.entries.order_by("id"))
     for name, n in (("many", 12), ("few", 4)):
-        rater = Rater.objects.create(study=study, name=name, joined_at=timezone.now(), sight={"glasses": "worn", "window_width": 900})
+        rater = Rater.objects.create(study=study, name=name, joined_at=timezone.now(), setup={"glasses": "worn", "window_width": 900})
         for k in range(n):
             StudyVote.objects.create(
                 study=study,

@@ -27,7 +27,7 @@ def test_a_walk_through_a_draft_stores_nothing(phase, people, client, kind, monk
         kind=kind,
         practice_questions=2,
         groups=["experts"],
-        sight_questions=["glasses"],
+        setup_questions=["glasses"],
         consent="Be *kind*.",
         completion="C1ABCD",
         panel_parameters=["PID"],

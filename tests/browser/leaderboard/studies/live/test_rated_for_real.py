@@ -213,7 +213,7 @@ def test_a_rater_of_a_panel_comes_practises_answers_and_goes_back(live_server, o
         questions_per_rater=2,
         panel_parameters=["PROLIFIC_PID"],
         completion=f"{HOME}?cc=C1",
-        sight_questions=["glasses", "screen"],
+        setup_questions=["glasses", "screen"],
         min_width=600,
         criteria=criteria,
         shuffles_criteria=True,
@@ -241,7 +241,7 @@ def test_a_rater_of_a_panel_comes_practises_answers_and_goes_back(live_server, o
     tab.get_by_role("button", name="Begin").press("Enter")
     rater = study.raters.get()
     assert rater.panel == {"PROLIFIC_PID": "5f3a"}
-    assert (rater.sight["glasses"], rater.sight["window_width"], rater.sight["window_height"]) == ("worn", 1280, 800)
+    assert (rater.setup["glasses"], rater.setup["window_width"], rater.setup["window_height"]) == ("worn", 1280, 800)
 
     def answer(key: str) -> None:
         for n in range(2):

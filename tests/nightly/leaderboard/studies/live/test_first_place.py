@@ -10,8 +10,8 @@ from leaderboard.stats.answers import answers
 from leaderboard.stats.people import people
 from leaderboard.stats.records import FirstPlace
 from leaderboard.stats.votes import canonical
-from leaderboard.studies.live import plan
-from leaderboard.studies.live.plan import Crown, Grid, Known
+from leaderboard.studies.live import question_choice
+from leaderboard.studies.live.question_choice import Crown, Grid, Known
 from tests.support.leaderboard.stats.ballots import vote
 
 ENTRIES, SAMPLES, LOOKS, RATERS, EACH = 8, 24, 5, 5, 40
@@ -35,7 +35,7 @@ def study(worth: np.ndarray, way: str, seed: int) -> tuple[str, int]:
                 crown = Crown(int(found.entry[1:]), untold)
             nothing = np.zeros(grid.units, dtype=bool)
             known = Known(np.ones_like(asked, dtype=bool), asked, np.zeros((ENTRIES, ENTRIES)), nothing, ~nothing, crown=crown)
-            for cell in plan.questions(grid, known, way, EACH, 0.0, seed, rater):
+            for cell in question_choice.questions(grid, known, way, EACH, 0.0, seed, rater):
                 unit, sample = divmod(cell, SAMPLES)
                 i, j = int(grid.first[unit]), int(grid.second[unit])
                 gap = worth[i] - worth[j] + of_rater[i] - of_rater[j] + of_sample[sample, i] - of_sample[sample, j]

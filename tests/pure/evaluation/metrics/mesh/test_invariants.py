@@ -1,4 +1,4 @@
-"""Invariants of every mesh metric, on random and on degenerate meshes, through the runner and alone."""
+"""Invariants of every mesh metric, on random and on degenerate meshes, through `scoring` and alone."""
 
 import math
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evaluation.metrics.mesh import alignment
 from evaluation.metrics.registry import REGISTRY
-from evaluation.metrics.runner import MetricRequest, score_items
+from evaluation.metrics.scoring import MetricRequest, score_items
 from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.solids import (
     EMPTY,

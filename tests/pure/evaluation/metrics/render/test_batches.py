@@ -1,6 +1,6 @@
 """On a graphics card networks look at several items at once: each keeps its own value, its own faults and its own progress.
 
-The card is only pretended, so that the runner takes items together; the processor computes.
+The card is only pretended, so that `scoring` takes items together; the processor computes.
 """
 
 import logging
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from evaluation.metrics import runner
+from evaluation.metrics import scoring
 from evaluation.metrics.render import fid
 from evaluation.networks import graphics_card, inference, yolox
 from submissions.formats.render.views import render
@@ -39,7 +39,7 @@ def shelf(tmp_path_factory):
 
 @pytest.fixture
 def together(monkeypatch, shelf):
-    """Let the runner take so many items at once; returns the sizes of the batches that networks then get."""
+    """Let `scoring` take so many items at once; returns the sizes of the batches that networks then get."""
     asked, in_batches = [], inference.in_batches
 
     def noted(compute, inputs, batch=8, device=None):
@@ -48,7 +48,7 @@ def together(monkeypatch, shelf):
 
     def take(most):
         asked.clear()
-        monkeypatch.setattr(runner, "AHEAD", most)
+        monkeypatch.setattr(scoring, "AHEAD", most)
         return asked
 
     monkeypatch.setattr(graphics_card, "card", lambda: "cuda")
@@ -57,9 +57,9 @@ def together(monkeypatch, shelf):
 
 
 def scored(slugs=tuple(COLUMNS), predictions=None, item_ids=None, **given):
-    requests = [runner.MetricRequest(slug, *COLUMNS[slug]) for slug in slugs]
+    requests = [scoring.MetricRequest(slug, *COLUMNS[slug]) for slug in slugs]
     entry = pictures.renders(VIEWS) if predictions is None else predictions
-    return runner.score_items(entry, pictures.views(VIEWS, clean=False), requests, item_ids=item_ids, **given)
+    return scoring.score_items(entry, pictures.views(VIEWS, clean=False), requests, item_ids=item_ids, **given)
 
 
 def numbers(found):

@@ -10,7 +10,7 @@ import pytest
 import torch
 from PIL import Image
 
-from evaluation.metrics import registry, runner
+from evaluation.metrics import registry, scoring
 from evaluation.metrics.render import clip_sim
 from evaluation.metrics.render import clip_sim_text as module
 from evaluation.metrics.render.clip_sim_text import CUT, embedding
@@ -128,7 +128,7 @@ def test_a_text_is_embedded_once_for_all_views_and_a_render_once_for_both_metric
     monkeypatch.setattr(clip_sim, "embedding", lambda *given: images.append(1) or looked(*given))
     views = {f"chair/0-{n}": View(None, prompt="a green chair") for n in range(4)}
     renders = {name: render(noisy(PICTURE, n)) for n, name in enumerate(views)}
-    (scores,) = runner.score_items(renders, views, [runner.MetricRequest("text", "clip_sim_text", {})]).values()
+    (scores,) = scoring.score_items(renders, views, [scoring.MetricRequest("text", "clip_sim_text", {})]).values()
     assert texts.count("clip_text") == 2, "its tokenizer and its tower, once"
     assert len(images) == 4 and len({part.get("uncapped", value) for part, value in zip(scores.parts, scores.values, strict=True)}) == 4
     images.clear()
@@ -152,9 +152,9 @@ def test_the_mean_is_over_views_then_objects(theirs):
     }
     renders = {name: render(noisy(PICTURE, 10 * n)) for n, name in enumerate(views)}
     del renders["a/0-2"]
-    requests = [runner.MetricRequest("text", "clip_sim_text", {})]
+    requests = [scoring.MetricRequest("text", "clip_sim_text", {})]
     groups = [name[0] for name in views]
-    scores, summary = runner.finish(requests, [runner.score_items(renders, views, requests)], list(views), groups)["text"]
+    scores, summary = scoring.finish(requests, [scoring.score_items(renders, views, requests)], list(views), groups)["text"]
     a0, a1, a2, b0 = scores.values
     assert a2 == 0.0 and scores.statuses[2] == "missing_pred"
     assert summary.value == pytest.approx(((a0 + a1 + a2) / 3 + b0) / 2) and summary.n == 2

@@ -5,7 +5,7 @@ import torch
 from evaluation.metrics.render import fid as module
 from evaluation.metrics.render.fid import distance, frechet, packed, unpacked
 from evaluation.metrics.result import Status
-from evaluation.metrics.runner import MetricRequest, finish, score_items
+from evaluation.metrics.scoring import MetricRequest, finish, score_items
 from evaluation.networks import load
 from submissions.formats.render.views import View, render
 from tests.support.evaluation import official

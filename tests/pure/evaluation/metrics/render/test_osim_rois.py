@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from evaluation.metrics import registry, runner
+from evaluation.metrics import registry, scoring
 from evaluation.metrics.render import osim
 from evaluation.metrics.render.lite0_distance import cosines
 from evaluation.metrics.render.osim_rois import inside, likeness
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.pieces.features import Features, Views
 from evaluation.metrics.result import Status
-from evaluation.metrics.runner import MetricRequest
+from evaluation.metrics.scoring import MetricRequest
 from evaluation.synthetic.pictures import noisy
 from submissions.formats.render.views import Roi, View, render, with_scenes
 from tests.support.evaluation.metrics.defaults import with_defaults
@@ -38,8 +38,8 @@ def references(pictures):
 
 
 def scored(entry, references):
-    scores = runner.score_items(entry, references, [REQUEST])
-    return runner.finish([REQUEST], [scores], list(references), GROUPS[: len(references)])["regions"][0]
+    scores = scoring.score_items(entry, references, [REQUEST])
+    return scoring.finish([REQUEST], [scores], list(references), GROUPS[: len(references)])["regions"][0]
 
 
 def sent(pictures, **changed):

@@ -1,4 +1,4 @@
-"""OSIM as a column: slices joined into scenes, views missing, references prepared, all through the runner."""
+"""OSIM as a column: slices joined into scenes, views missing, references prepared, all through `scoring`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from evaluation.metrics import prepared, runner
+from evaluation.metrics import prepared, scoring
 from evaluation.metrics.render import osim
 from evaluation.metrics.result import SampleScores
-from evaluation.metrics.runner import MetricRequest
+from evaluation.metrics.scoring import MetricRequest
 from evaluation.networks.weights import refusal
 from submissions.formats.render.views import Roi, View, render
 from tests.pure.evaluation.metrics.render.test_osim import PARAMS, detector, worsened
@@ -31,8 +31,8 @@ def through_json(scores: dict[str, SampleScores]) -> dict[str, SampleScores]:
 
 @pytest.fixture(scope="module")
 def finished(detector):
-    scores = runner.score_items(ENTRY, REFERENCES, [REQUEST])
-    return runner.finish([REQUEST], [scores], list(IMAGES), GROUPS)["osim"]
+    scores = scoring.score_items(ENTRY, REFERENCES, [REQUEST])
+    return scoring.finish([REQUEST], [scores], list(IMAGES), GROUPS)["osim"]
 
 
 @pytest.fixture(scope="module")
@@ -62,21 +62,23 @@ def test_the_value_follows_from_the_objects_kept_as_parts(finished):
 
 
 def test_slices_give_the_same_as_one_pass(finished, kept):
-    one, other = (runner.score_items(ENTRY, REFERENCES, [REQUEST], item_ids=ids, prepared=kept) for ids in (["b/1", "b/2"], ["a/1", "a/2"]))
+    one, other = (
+        scoring.score_items(ENTRY, REFERENCES, [REQUEST], item_ids=ids, prepared=kept) for ids in (["b/1", "b/2"], ["a/1", "a/2"])
+    )
     slices = [through_json(one), through_json(other)]
-    scores, summary = runner.finish([REQUEST], slices, list(IMAGES), GROUPS)["osim"]
+    scores, summary = scoring.finish([REQUEST], slices, list(IMAGES), GROUPS)["osim"]
     assert (scores, summary) == finished
 
 
 def test_what_was_prepared_changes_nothing(finished, kept):
     assert all(len(arrays) == 2 for arrays in kept.values()), "the objects, and what OSIM needs of them"
-    scores = runner.score_items(ENTRY, REFERENCES, [REQUEST], prepared=kept)
-    assert runner.finish([REQUEST], [scores], list(IMAGES), GROUPS)["osim"] == finished
+    scores = scoring.score_items(ENTRY, REFERENCES, [REQUEST], prepared=kept)
+    assert scoring.finish([REQUEST], [scores], list(IMAGES), GROUPS)["osim"] == finished
 
 
 def test_a_scene_without_objects_is_left_out_of_the_mean(detector):
     request = MetricRequest("osim", "osim", {**PARAMS, "conf": 1.0})
-    scores, summary = runner.finish([request], [runner.score_items(ENTRY, REFERENCES, [request])], list(IMAGES), GROUPS)["osim"]
+    scores, summary = scoring.finish([request], [scoring.score_items(ENTRY, REFERENCES, [request])], list(IMAGES), GROUPS)["osim"]
     assert scores.values[2:] == (None, None) and scores.statuses[2:] == ("no_object", "no_object")
     assert summary.value == scores.values[0] and summary.n == 1 and summary.n_null == 2
     seen = osim.objects_of(scores.parts[0])
@@ -84,5 +86,5 @@ def test_a_scene_without_objects_is_left_out_of_the_mean(detector):
 
 
 def test_the_column_needs_weights_and_says_how_to_get_them(detector):
-    spec = runner.registry.get("osim")
-    assert "yolox-x" in refusal(spec, runner.registry.resolve_params("osim", {})) and spec.level == "group"
+    spec = scoring.registry.get("osim")
+    assert "yolox-x" in refusal(spec, scoring.registry.resolve_params("osim", {})) and spec.level == "group"

@@ -9,7 +9,7 @@ from evaluation.metrics.render.detections import Detections, Letterbox
 from evaluation.metrics.render.psnr import ratio
 from evaluation.metrics.render.ssim import similarity
 from evaluation.metrics.result import ItemPartial, Status
-from evaluation.metrics.runner import MetricRequest, finish, score_items
+from evaluation.metrics.scoring import MetricRequest, finish, score_items
 from submissions.formats.render.views import View, render
 from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.metrics.render.examples import noisy, pair

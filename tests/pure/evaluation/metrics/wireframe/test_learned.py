@@ -10,7 +10,7 @@ from safetensors.torch import save
 
 from evaluation.metrics import registry
 from evaluation.metrics.result import Status
-from evaluation.metrics.runner import MetricRequest, score_items
+from evaluation.metrics.scoring import MetricRequest, score_items
 from evaluation.metrics.wireframe.learned import metric, network
 from evaluation.metrics.wireframe.learned.metric import canonical_view
 from evaluation.metrics.wireframe.learned.network import Head, accuracy, pair_loss, ready

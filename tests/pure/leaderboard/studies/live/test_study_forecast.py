@@ -10,7 +10,7 @@ import pytest
 from leaderboard.stats.minimums import ANSWERS_FOR_ANOTHER_RATER, ITEMS_FOR_FIGURE, RATERS_FOR_FIGURE
 from leaderboard.stats.planning import answers_needed
 from leaderboard.studies.live import study_forecast
-from leaderboard.studies.live.plan import Grid, Overlap
+from leaderboard.studies.live.question_choice import Grid, Overlap
 from leaderboard.studies.live.study_forecast import Habits, Sheet
 from tests.pure.leaderboard.studies.live.test_plan import campaign
 

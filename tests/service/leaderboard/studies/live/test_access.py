@@ -544,12 +544,12 @@ class TestSight:
         ],
     )
     def test_answers_are_kept_and_exported_or_refused(self, phase, people, rows, asks, least, sent, kept):
-        study = making.live(phase, people.organizer, rows, sight_questions=asks, min_width=least)
+        study = making.live(phase, people.organizer, rows, setup_questions=asks, min_width=least)
         _, found = join(f"/rate/{study.key}/join/", **sent)
         if isinstance(kept, str):
             assert found.status_code == 409 and kept in found.content.decode() and not study.raters.exists()
             return
-        assert found.status_code == 302 and study.raters.get().sight == kept
+        assert found.status_code == 302 and study.raters.get().setup == kept
         client = Client()
         client.force_login(people.organizer)
         address = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/live/raters.csv"
@@ -559,10 +559,10 @@ class TestSight:
             key: str(value) for key, value in kept.items() if key != "screen_height"
         }
         study.raters.get().leave()
-        assert study.raters.get().sight == {}
+        assert study.raters.get().setup == {}
 
     def test_the_page_says_what_is_kept(self, phase, people, rows):
-        study = making.live(phase, people.organizer, rows, sight_questions=["glasses", "screen"], min_width=900)
+        study = making.live(phase, people.organizer, rows, setup_questions=["glasses", "screen"], min_width=900)
         page = " ".join(Client().get(f"/rate/{study.key}/join/").content.decode().split())
         assert "your answers about your eyesight and the size of your screen and window, until you leave" in page
         assert 'data-narrow="900"' in page and "the size of your window" in page

@@ -12,7 +12,7 @@ from leaderboard.studies.live import campaign, history
 from leaderboard.studies.live.answer import answer, take_back
 from leaderboard.studies.live.design_matrix import Subject
 from leaderboard.studies.live.history import EQUAL, FIRST, NOTHING, SECOND, Past
-from leaderboard.studies.live.plan import Grid
+from leaderboard.studies.live.question_choice import Grid
 from tests.support.leaderboard.studies.live import making
 
 GRID = Grid.pairs(3, 2)  # units 01, 02, 12 on two samples: cells 0 to 5

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from evaluation.metrics import prepared, runner
+from evaluation.metrics import prepared, scoring
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.pieces import distance
 from evaluation.metrics.render.pieces.features import Features, Views
 from evaluation.metrics.result import Status
-from evaluation.metrics.runner import MetricRequest
+from evaluation.metrics.scoring import MetricRequest
 from evaluation.synthetic.pictures import blurred, noisy
 from submissions.formats.render import render_files
 from submissions.formats.render.views import View, render, with_scenes
@@ -64,20 +64,20 @@ def test_what_has_no_value_and_what_the_worst(pictures, references):
     assert score(None, references["wall/0"]).status == Status.MISSING_PRED
     assert score(pictures[0][:-1], references["wall/0"]).status == Status.SIZE_MISMATCH
     entry = {"wall/0": render(np.zeros_like(pictures[0]))}
-    values = runner.score_items(entry, dict(list(references.items())[:2]), [REQUEST])["distance"].values
+    values = scoring.score_items(entry, dict(list(references.items())[:2]), [REQUEST])["distance"].values
     assert 0 < values[0] <= 10 and values[1] == 10
 
 
 def test_how_slices_are_cut_changes_nothing(pictures, references, tmp_path):
     render_files.save(references, tmp_path / "stored")
     entry = {name: render(rooms.spoilt(picture)) for name, picture in zip(references, pictures, strict=True)}
-    whole = runner.score_items(entry, references, [REQUEST])["distance"].values
+    whole = scoring.score_items(entry, references, [REQUEST])["distance"].values
     assert len(set(whole)) == 4
     for only in (["wall/0", "wall/2"], ["wall/3"], list(references)):
         distance._fitted.clear()
         loaded = render_files.load(tmp_path / "stored", only)
-        assert runner.score_items(entry, loaded, [REQUEST])["distance"].values == tuple(whole[int(name[-1])] for name in only)
-    alone = runner.score_items(entry, {"wall/3": View(references["wall/3"].image, rooms.WIDTH, rooms.HEIGHT)}, [REQUEST])
+        assert scoring.score_items(entry, loaded, [REQUEST])["distance"].values == tuple(whole[int(name[-1])] for name in only)
+    alone = scoring.score_items(entry, {"wall/3": View(references["wall/3"].image, rooms.WIDTH, rooms.HEIGHT)}, [REQUEST])
     assert alone["distance"].values[0] != whole[3], "what is learnt from one image is another"
 
 
@@ -90,7 +90,7 @@ def test_a_scene_is_fitted_once_and_kept_between_entries(pictures, references, m
     first = score(pictures[1], references["wall/2"])
     distance._fitted.clear()
     entry = {"wall/2": render(pictures[1])}
-    again = runner.score_items(entry, {"wall/2": references["wall/2"]}, [REQUEST], prepared=prepared.unpack(written))
+    again = scoring.score_items(entry, {"wall/2": references["wall/2"]}, [REQUEST], prepared=prepared.unpack(written))
     assert again["distance"].values == (first.value,) and len(fits) == 1
 
 

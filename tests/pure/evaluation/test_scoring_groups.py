@@ -8,7 +8,7 @@ import pytest
 from evaluation.metrics import registry
 from evaluation.metrics.registry import Param
 from evaluation.metrics.result import SampleScores
-from evaluation.metrics.runner import MetricRequest, finish, score_items
+from evaluation.metrics.scoring import MetricRequest, finish, score_items
 from tests.support.evaluation import fake_metrics
 from tests.support.evaluation.shapes import SPLIT, SQ, TRI
 

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from evaluation.metrics import checked
+from evaluation.metrics import array_checks
 
 
 def test_lists_become_arrays_and_nothing_becomes_empty_ones():
-    points, faces = checked.indexed([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)], 3, "reference", "face")
+    points, faces = array_checks.indexed([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)], 3, "reference", "face")
     assert (points.dtype, faces.dtype, faces.tolist()) == (np.float64, np.int64, [[0, 1, 2]])
-    points, edges = checked.indexed((), (), 2, "prediction", "edge")
+    points, edges = array_checks.indexed((), (), 2, "prediction", "edge")
     assert (points.shape, edges.shape, edges.dtype) == ((0, 3), (0, 2), np.int64)
 
 
@@ -25,11 +25,11 @@ def test_lists_become_arrays_and_nothing_becomes_empty_ones():
 )
 def test_what_is_no_shape_is_an_error(vertices, elements, corners, element, words):
     with pytest.raises(ValueError, match=words):
-        checked.indexed(vertices, elements, corners, "prediction", element)
+        array_checks.indexed(vertices, elements, corners, "prediction", element)
 
 
 def test_a_unit_is_a_positive_number():
-    assert checked.unit(2) == 2.0 and isinstance(checked.unit(2), float)
+    assert array_checks.unit(2) == 2.0 and isinstance(array_checks.unit(2), float)
     for wrong in (0, -1.0, np.nan, np.inf):
         with pytest.raises(ValueError, match="unit_scale must be a positive number"):
-            checked.unit(wrong)
+            array_checks.unit(wrong)

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from leaderboard.studies.live import plan
-from leaderboard.studies.live.plan import ALONE, Crown, Grid, Known, Overlap
+from leaderboard.studies.live import question_choice
+from leaderboard.studies.live.question_choice import ALONE, Crown, Grid, Known, Overlap
 
 
 def known(grid: Grid, **values) -> Known:
@@ -49,7 +49,7 @@ def campaign(
                 own=len(own),
                 own_gold=int(marked[own // grid.samples].sum()),
             )
-            cells = plan.questions(grid, state, way, min(block, budget - len(own)), share, seed, rater, overlap)
+            cells = question_choice.questions(grid, state, way, min(block, budget - len(own)), share, seed, rater, overlap)
             found[rater] += cells
             np.add.at(asked, np.unravel_index(np.array(cells, dtype=np.int64), asked.shape), 1)
     return found, asked
@@ -135,11 +135,11 @@ def share_asked(way, w, asked_per_pair, count=120):
 
 def test_informative_questions_are_on_pairs_that_are_close_and_still_explore_the_others():
     ability = np.array([3.0, 2.9, 0.0, -0.1, -3.0, -3.1])
-    grid, chosen = share_asked(plan.informative, wins_of(ability, 20.0), 20)
+    grid, chosen = share_asked(question_choice.informative, wins_of(ability, 20.0), 20)
     close = grid.unit(np.array([0, 2, 4]), np.array([1, 3, 5]))
     assert chosen[close].sum() > 0.6 * chosen.sum()
     assert (np.delete(chosen, close).sum()) >= 0.08 * chosen.sum()
-    _, even = share_asked(plan.balanced, wins_of(ability, 20.0), 20)
+    _, even = share_asked(question_choice.balanced, wins_of(ability, 20.0), 20)
     assert even.max() - even.min() == 0
 
 
@@ -151,7 +151,7 @@ def test_what_is_known_least_is_asked_first():
     w[4, :] = w[:, 4] = 0.0
     asked = np.zeros((grid.units, 50), dtype=np.int64)
     asked[(grid.first != 4) & (grid.second != 4), :30] = 1
-    cells = plan.informative(grid, known(grid, wins=w, asked=asked), 6, np.random.default_rng(0))
+    cells = question_choice.informative(grid, known(grid, wins=w, asked=asked), 6, np.random.default_rng(0))
     about = [4 in (grid.first[cell // 50], grid.second[cell // 50]) for cell in cells]
     assert about[0]
     assert sum(about) >= 5
@@ -167,13 +167,13 @@ def test_informative_questions_find_the_order_with_fewer_answers_than_balanced_o
         w, asked = np.zeros((6, 6)), np.zeros((grid.units, 400), dtype=np.int64)
         for block in range(30):
             state = known(grid, wins=w, asked=asked, free=asked == 0, own=8 * block)
-            for cell in plan.questions(grid, state, way, 8, 0.0, seed, 1):
+            for cell in question_choice.questions(grid, state, way, 8, 0.0, seed, 1):
                 unit, sample = divmod(cell, 400)
                 i, j = grid.first[unit], grid.second[unit]
                 asked[unit, sample] += 1
                 won = rng.random() < 1 / (1 + np.exp(ability[j] - ability[i]))
                 w[(i, j) if won else (j, i)] += 1
-        found = plan.fit(w + plan.PRIOR).ability
+        found = question_choice.fit(w + question_choice.PRIOR).ability
         right[way] += sum(found[k] > found[k + 1] for k in range(5))
     assert right["informative"] >= right["balanced"]
 
@@ -181,7 +181,7 @@ def test_informative_questions_find_the_order_with_fewer_answers_than_balanced_o
 def test_most_questions_about_first_place_are_of_the_first_and_who_is_not_told_from_it():
     grid = Grid.pairs(6, 1500)
     state = known(grid, crown=Crown(2, (0, 4)))
-    cells = np.array(plan.first_place(grid, state, 2000, np.random.default_rng(1)))
+    cells = np.array(question_choice.first_place(grid, state, 2000, np.random.default_rng(1)))
     units = np.bincount(cells // grid.samples, minlength=grid.units)
     hanging = grid.unit(np.array([2, 2]), np.array([0, 4]))
     assert units[hanging].sum() / 2000 == pytest.approx(0.85 + 0.15 * 2 / 15, abs=0.02)
@@ -194,33 +194,35 @@ def test_most_questions_about_first_place_are_of_the_first_and_who_is_not_told_f
     # Where nobody is left to tell from the first, and where all of their pairs were asked, any pair.
     for crown in (Crown(2, ()), Crown(2, (0,))):
         few = known(Grid.pairs(6, 2), crown=crown)
-        assert sorted(plan.first_place(Grid.pairs(6, 2), few, 40, np.random.default_rng(1))) == list(range(30))
+        assert sorted(question_choice.first_place(Grid.pairs(6, 2), few, 40, np.random.default_rng(1))) == list(range(30))
 
 
 def test_while_nothing_is_known_of_first_place_questions_are_balanced():
     grid = Grid.pairs(6, 4)
-    found = plan.first_place(grid, known(grid), 20, np.random.default_rng(5))
-    assert found == plan.balanced(grid, known(grid), 20, np.random.default_rng(5))
+    found = question_choice.first_place(grid, known(grid), 20, np.random.default_rng(5))
+    assert found == question_choice.balanced(grid, known(grid), 20, np.random.default_rng(5))
 
 
 def test_a_repeat_comes_once_for_each_stretch_at_a_moment_that_differs():
-    due = [next(f for f in range(1, 101) if plan.repeats_due(f, 0.05, 9, rater, done)) for rater in range(40) for done in (0, 1, 2)]
+    due = [
+        next(f for f in range(1, 101) if question_choice.repeats_due(f, 0.05, 9, rater, done)) for rater in range(40) for done in (0, 1, 2)
+    ]
     for n, first in enumerate(due):
         low = 20 * (n % 3)
         assert low + 10 <= first <= low + 20
     assert len(set(due[::3])) > 5
-    assert not plan.repeats_due(1000, 0.0, 9, 0, 0)
+    assert not question_choice.repeats_due(1000, 0.0, 9, 0, 0)
 
 
 @pytest.mark.parametrize(("fresh", "repeats"), [(0, 0), (9, 0), (10, 1), (20, 1), (30, 2), (3510, 176)])
 def test_five_percent_of_the_questions_come_again(fresh, repeats):
-    assert plan.repeats_of(fresh, 0.05) == repeats
+    assert question_choice.repeats_of(fresh, 0.05) == repeats
 
 
 def test_sides_are_turned_by_a_fair_coin():
-    turns = [plan.is_flipped(5, rater, number) for rater in range(20) for number in range(100)]
+    turns = [question_choice.is_flipped(5, rater, number) for rater in range(20) for number in range(100)]
     assert 900 < sum(turns) < 1100  # more than four standard deviations (22) either way
-    assert plan.is_flipped(5, 1, 1) == plan.is_flipped(5, 1, 1)
+    assert question_choice.is_flipped(5, 1, 1) == question_choice.is_flipped(5, 1, 1)
 
 
 class TestOverlap:
@@ -229,7 +231,7 @@ class TestOverlap:
     )
     def test_common_cells_are_all_but_gold_once_and_keep_units_and_entries_even(self, grid, gold):
         marked = np.isin(np.arange(grid.units), gold)
-        order = plan.common_cells(grid, marked, 5)
+        order = question_choice.common_cells(grid, marked, 5)
         assert sorted(order) == sorted(np.flatnonzero(~np.repeat(marked, grid.samples)))
         units = order // grid.samples
         for first in range(0, len(order), len(set(units))):
@@ -237,8 +239,8 @@ class TestOverlap:
         if not gold:
             once = grid.per_entry(np.bincount(units[: grid.entries // 2], minlength=grid.units))
             assert once.max() <= 1
-        assert (plan.common_cells(grid, marked, 5) == order).all() and (
-            grid.units < 3 or (plan.common_cells(grid, marked, 6) != order).any()
+        assert (question_choice.common_cells(grid, marked, 5) == order).all() and (
+            grid.units < 3 or (question_choice.common_cells(grid, marked, 6) != order).any()
         )
 
     @pytest.mark.parametrize("way", ["exhaustive", "balanced", "informative"])
@@ -246,7 +248,7 @@ class TestOverlap:
         grid = Grid.pairs(9, 20)
         found, _ = campaign(grid, 5, 30, way, gold=(2, 5), share=0.1, overlap=Overlap(0.1, 1))
         shared = set.intersection(*map(set, found))
-        common = plan.common_cells(grid, np.isin(np.arange(grid.units), (2, 5)), 3)[:3]
+        common = question_choice.common_cells(grid, np.isin(np.arange(grid.units), (2, 5)), 3)[:3]
         assert set(common.tolist()) <= shared and not {cell // grid.samples for cell in common} & {2, 5}
 
     @pytest.mark.parametrize("way", ["exhaustive", "balanced"])
@@ -269,8 +271,8 @@ class TestOverlap:
         grid = Grid.pairs(6, 10)
         live = grid.live(np.array([True] * 5 + [False]))
         state = known(grid, free=np.repeat(live[:, None], 10, axis=1), live=live)
-        found = plan.questions(grid, state, "balanced", 10, 0.0, 3, 1, Overlap(0.5, 1))
-        common = plan.common_cells(grid, np.zeros(grid.units, dtype=bool), 3)
+        found = question_choice.questions(grid, state, "balanced", 10, 0.0, 3, 1, Overlap(0.5, 1))
+        common = question_choice.common_cells(grid, np.zeros(grid.units, dtype=bool), 3)
         assert set(common[live[common // 10]][:5].tolist()) <= set(found) and len(set(found)) == 10
 
     @pytest.mark.parametrize("way", ["exhaustive", "balanced", "informative"])

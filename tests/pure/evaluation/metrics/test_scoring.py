@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evaluation.metrics import registry
 from evaluation.metrics.registry import REGISTRY
 from evaluation.metrics.result import MetricResult, SampleScores
-from evaluation.metrics.runner import MetricRequest, finish, score_items
+from evaluation.metrics.scoring import MetricRequest, finish, score_items
 from evaluation.metrics.shared import TOGETHER
 from tests.support.evaluation import fake_metrics
 from tests.support.evaluation.shapes import EMPTY, SPLIT, SQ, TRI, moved, noisy, random_wireframe, wireframe

@@ -1,0 +1,12 @@
+"""Screen and eyesight of raters under the name of `leaderboard.studies.live.rater_setup`."""
+
+from django.db import migrations
+
+
+class Migration(migrations.Migration):
+    dependencies = [("leaderboard", "0045_reasons_of_failures")]
+
+    operations = [
+        migrations.RenameField("rater", "sight", "setup"),
+        migrations.RenameField("study", "sight_questions", "setup_questions"),
+    ]
