@@ -141,7 +141,7 @@ def _download(file: PublishedFile, url: str, place: _Place, progress: Progress |
                 if failures >= ATTEMPTS:
                     got = f"{now / 1e6:.1f} MB of it are kept" if now else "nothing of it came"
                     why = f"{file.name} could not be fetched from {url} ({str(error) or type(error).__name__}); {got}"
-                    raise FetchError(f"{why}; run the same command again to go on.") from error
+                    raise FetchError(f"{why}; run the same command again to continue.") from error
             except httpx.InvalidURL as error:
                 raise FetchError(f"{url} is not an address that a file can be fetched from.") from error
             pause(min(LONGEST_PAUSE, 2.0 ** (failures - 1)))

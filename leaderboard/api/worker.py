@@ -123,9 +123,9 @@ class PartOut(Schema):
     unit_scale: float
     columns: list[ColumnOut]
     seconds: int = Field(description="Processor seconds that the part may take.")
-    patience: float = Field(description="Factor for the time on the wall; then the lease ends, whatever the worker reports.")
-    item_seconds: float = Field(description="Time on the wall for one item: the lease also ends when `done` has not grown for so long.")
-    begin_seconds: float = Field(description="Extra time for the first item: to fetch the inputs, and to prepare the reference.")
+    patience: float = Field(description="The lease ends after `seconds` times this factor of elapsed time, whatever the worker reports.")
+    item_seconds: float = Field(description="Elapsed seconds for one item. The lease also ends if `done` has not grown for so long.")
+    begin_seconds: float = Field(description="Extra seconds for the first item, to fetch the inputs and prepare the reference.")
     memory: int = Field(description="Bytes that the part may use.")
     inputs: dict[str, Input]
     weights: list[WeightsFile]

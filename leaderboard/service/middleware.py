@@ -153,7 +153,7 @@ class StaffSecondFactorMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         open_paths = ("/accounts/", settings.STATIC_URL, "/-/")
         if not request.path.startswith(open_paths) and lacks_second_factor(request.user):
-            messages.info(request, "Staff need a second factor here: set one up to go on.")
+            messages.info(request, "Staff need a second factor here: set one up to continue.")
             return redirect(reverse("mfa_activate_totp"))
         return self.get_response(request)
 

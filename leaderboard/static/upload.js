@@ -37,9 +37,9 @@ export function sentence(status, type, text) {
     } catch { /* not JSON after all: say what the status means */ }
   }
   if (status === 413) return "The file is larger than this server takes.";
-  if (status === 401 || status === 403) return "You are not logged in, or may not upload here; log in again in another tab, then go on.";
-  if (status === 429) return "Too many requests in a short time; wait a minute, then go on.";
-  return status ? `The server answered with an error (${status}); try again in a minute.` : "The connection was lost; check the network, then go on.";
+  if (status === 401 || status === 403) return "You are not logged in, or may not upload here; log in again in another tab, then continue.";
+  if (status === 429) return "Too many requests in a short time; wait a minute, then continue.";
+  return status ? `The server answered with an error (${status}); try again in a minute.` : "The connection was lost; check the network, then continue.";
 }
 
 function csrfToken() {
@@ -285,7 +285,7 @@ export function attach(form) {
     } catch (error) {
       const stopped = error.name === "AbortError";
       if (stopped) transfer.pause();
-      view.alert.textContent = stopped ? "Stopped. What was sent is kept for a while: go on, or start anew." : error.message;
+      view.alert.textContent = stopped ? "Stopped. The parts that arrived are kept for a while: continue, or start again." : error.message;
       view.alert.hidden = false;
       transfer.stop = new AbortController();
       busy(false);

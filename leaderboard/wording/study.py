@@ -364,7 +364,10 @@ def covariates(summary: Summary) -> list[str]:
     """Sentences on what else people prefer, of entries that are equals in everything but this; nothing where there are too few answers."""
     who = {"texture": "Textured entries", "size": "Entries twice as large"}
     known = [one for model in summary.models for one in model.covariates if one.share_low is not None and one.name in who]
-    return [f"{who[one.name]} win {share(one.share)} % {interval(one.share_low, one.share_high)} against equals." for one in known]
+    return [
+        f"{who[one.name]} win {share(one.share)} % {interval(one.share_low, one.share_high)} of comparisons with otherwise equal entries."
+        for one in known
+    ]
 
 
 def two_raters(summary: Summary, noun: Noun = NOUN) -> str:

@@ -28,7 +28,9 @@ def add_to(networks: Any) -> None:
     """`wireframe-preference` under the command `train`, and its options."""
     parser = networks.add_parser(NAME, help="the learned metric of wireframes, from a study's votes", allow_abbrev=False)
     parser.add_argument("--votes", type=Path, required=True, metavar="PATH", help="folder of an exported study, or its votes.csv")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="features, checkpoint, weights and card; run again to go on")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="features, checkpoint, weights and card; run again to continue"
+    )
     parser.add_argument("--references", type=Path, metavar="DIR", help="default: references/ beside the votes")
     parser.add_argument("--entries", type=Path, metavar="DIR", help="a folder for each method; default: entries/ beside the votes")
     parser.add_argument("--criterion", metavar="KEY", help="default: the only one, or overall")

@@ -79,7 +79,9 @@ class JudgeForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         data = super().clean()
         if bool(data.get("newcomer")) != bool(data.get("base")):
-            raise ValidationError("A new entry is placed among the scores of a run: choose both, or neither.")
+            raise ValidationError(
+                "To place a new entry, choose both the entry and the run whose scores it is placed among; otherwise choose neither."
+            )
         return data
 
 

@@ -195,7 +195,7 @@ def _done(request: HttpRequest, study: Study, act: str) -> str:
         case "readmit":
             rater = get_object_or_404(study.raters, pk=row_number(sent.get("rater")))
             campaign.readmit_rater(rater, actor)
-            return f"{rater} may go on."
+            return f"{rater} may continue."
         case "renew_link":
             rater = get_object_or_404(study.raters.filter(kind=Rater.Kind.PERSON), pk=row_number(sent.get("rater")))
             link = request.build_absolute_uri(reverse("rate_as", args=[study.key, campaign.renew_link(rater, actor)]))

@@ -300,7 +300,7 @@ export class RatePage {
   /* True where the window is too narrow for the study now; it says so. */
   narrow() {
     const narrow = this.least > 0 && window.innerWidth < this.least;
-    if (narrow) this.note(`This study needs a window at least ${this.least.toLocaleString("en")} pixels wide, and yours has ${window.innerWidth.toLocaleString("en")}; make it wider, or go on at a larger screen.`);
+    if (narrow) this.note(`This study needs a window at least ${this.least.toLocaleString("en")} pixels wide, and yours has ${window.innerWidth.toLocaleString("en")}; make it wider, or continue on a larger screen.`);
     return narrow;
   }
 
@@ -327,7 +327,7 @@ export class RatePage {
     const dialog = this.part("break");
     if (!study.break_every || n < study.break_every || n % study.break_every || this.breaks.has(progress.answered) || !this.payload.question) return;
     this.breaks.add(progress.answered);
-    this.part("break-words").textContent = `You have given ${counted(n, "answer", "answers")} without a longer pause. Tired eyes answer less surely; your answers are stored, and you go on where you are.`;
+    this.part("break-words").textContent = `You have given ${counted(n, "answer", "answers")} without a longer pause. Tired eyes answer less surely. Your answers are stored, and you continue with the next question.`;
     this.watch.stop();
     dialog.showModal();
   }

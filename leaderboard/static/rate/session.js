@@ -5,7 +5,7 @@ const PAUSES = [1, 2, 4, 8, 15]; // seconds before the next try; the last one fr
 const AGAIN = [408, 425, 429, 500, 502, 503, 504];
 const UNREACHED = "The network does not answer.";
 
-const UNKNOWN = "This browser is not known here any more, perhaps because you were logged out. Load the page again to go on where you left.";
+const UNKNOWN = "This browser is not known here any more, perhaps because you were logged out. Load the page again to continue where you left.";
 
 class Refusal extends Error {} // for good: the same would be refused again
 class Halt extends Error {} // until the page is loaded again

@@ -58,8 +58,8 @@ def miscounted(reply: Reply, cost: Decimal, expected: Decimal) -> Refused:
     """Refusal to ask an endpoint anything more that counted more than a request could have taken."""
     return Refused(
         f"The endpoint counted {reply.tokens_in:,} tokens of a question and {reply.tokens_out:,} of its answer. That costs {money(cost)}, "
-        f"where at most {money(expected)} was to be expected; an operator raises PLUMBLINE_JUDGE_IMAGE_TOKENS or corrects the prices, "
-        "then go on."
+        f"and at most {money(expected)} was expected. Ask an operator to raise PLUMBLINE_JUDGE_IMAGE_TOKENS or to correct the prices, then "
+        f"continue."
     )
 
 

@@ -73,7 +73,7 @@ def plan(study: Study, wish: Wish, materials: Materials | None = None) -> tuple[
 def make(study: Study, actor: User | None, model: str, wish: Wish) -> JudgeRun:
     """A planned run. ValueError, in a sentence, where it cannot be."""
     if wish.newcomer is not None and (wish.base is None or not wish.base.result):
-        raise ValueError("A new entry is placed among the scores of a run that has ended; choose one.")
+        raise ValueError("A new entry is placed among the scores of an ended run; choose such a run.")
     if wish.most_cost is not None and None in setup.prices(model):
         raise ValueError(
             "A most cost can be kept to only where prices are known: an operator sets PLUMBLINE_JUDGE_PRICE_IN and "

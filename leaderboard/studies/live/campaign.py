@@ -289,7 +289,7 @@ def remove_rater(rater: Rater, actor: User, reason: str) -> None:
 
 
 def readmit_rater(rater: Rater, actor: User) -> None:
-    """Let a removed rater go on where they stopped."""
+    """Let a removed rater continue where they stopped."""
     with transaction.atomic():
         _require_here(Rater.objects.select_for_update().get(pk=rater.pk))
         Rater.objects.filter(pk=rater.pk).update(removed_at=None)
@@ -300,7 +300,7 @@ def renew_link(rater: Rater, actor: User) -> str:
     """A new key for a rater without an account who has lost theirs: what they answered stays, and the key of before opens nothing. Raises
     `Refused` for one who logs in, or has left."""
     if rater.user_id is not None:
-        raise Refused(f"{rater.name} has an account: they log in and open the study to go on.", "has_account")
+        raise Refused(f"{rater.name} has an account and can log in and open the study to continue.", "has_account")
     key = secrets.token_urlsafe(24)
     with transaction.atomic():
         _require_here(Rater.objects.select_for_update().get(pk=rater.pk))

@@ -130,7 +130,7 @@ def test_a_stopped_upload_goes_on_where_it_was(show, server) -> None:
     tab.click("button.primary")
     until(tab, "document.querySelector('progress').value > 0.29")
     tab.click("button.stop")
-    assert tab.inner_text(".alert").endswith("go on, or start anew.")
+    assert tab.inner_text(".alert").endswith("continue, or start again.")
     server.hold.set()
     server.hold = None
     tab.click("button.again")

@@ -29,7 +29,7 @@ MESHES = {1: 16, 2: None}
 def add_to(networks: Any) -> None:
     """`locase` under the command `train`, and its options."""
     parser = networks.add_parser("locase", help="the learned metric of meshes", allow_abbrev=False)
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="checkpoint, weights and model card; run again to go on")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="checkpoint, weights and model card; run again to continue")
     parser.add_argument("--stage", type=int, choices=(1, 2), default=1, help="1: simulated damage (default); 2: human scores")
     parser.add_argument("--scores", type=Path, metavar="CSV", help="stage 2: columns reference, distorted, score (1 to 5)")
     parser.add_argument("--base", default="stage1", metavar="NAME", help="stage 2: the weights to start from (default: stage1)")

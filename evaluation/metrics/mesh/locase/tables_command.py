@@ -40,7 +40,7 @@ def add_to(commands: Any) -> None:
     folds.add_argument("--epochs", type=int, default=EPOCHS, metavar="N", help="of each training (default: %(default)s)")
     robustness.add_argument("--weights", default="stage1", metavar="NAME", help="the trained network (default: %(default)s)")
     for one in (folds, robustness):
-        one.add_argument("--out", type=Path, required=True, metavar="DIR", help="figures and report; run again to go on")
+        one.add_argument("--out", type=Path, required=True, metavar="DIR", help="figures and report; run again to continue")
         one.add_argument("--quick", action="store_true", help="a try in seconds, whose figures mean nothing")
         one.add_argument("--threads", type=int, default=1, metavar="N", help="processor threads; part of the result's last digits")
         one.add_argument("--seed", type=int, default=0, metavar="N")

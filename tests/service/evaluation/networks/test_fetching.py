@@ -75,7 +75,7 @@ def test_after_a_cut_it_goes_on_where_it_stopped_within_one_run(made, server):
 def test_after_a_run_that_failed_the_next_one_goes_on(made, server):
     file = made(SHA[:8])
     server.cut_after = [1_200_000, *[0] * fetching.ATTEMPTS]
-    with pytest.raises(FetchError, match=r"1\.2 MB of it are kept; run the same command again to go on"):
+    with pytest.raises(FetchError, match=r"1\.2 MB of it are kept; run the same command again to continue"):
         get(file)
     assert not file.there and fetching.partly(file) == 1_200_000
     server.asked.clear(), server.cut_after.clear()

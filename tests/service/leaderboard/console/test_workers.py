@@ -166,7 +166,7 @@ def test_parts_in_hand_say_how_long_they_are_held_and_tokens_that_wait(desk, at,
         expire(Part.objects.get(pk=part.pk))
         part = claim(token)
     page = " ".join(desk.get(at("workers/")).content.decode().split())
-    assert ">waits<" in page and "2 leases in a row ended without a result" in page and "Parts in progress" not in page
+    assert ">waits<" in page and "its last 2 parts ended without a result" in page and "Parts in progress" not in page
 
 
 def test_a_difference_is_shown_and_decided(desk, at, challenge, entry):

@@ -168,7 +168,7 @@ class TestFetch:
             start = text.index("  - {id: licence")
             manifest.write_text(text[:start] + text[text.index("judgements:") :])
             server.cut_after = [200_000]
-            with pytest.raises(CommandError, match=r"0\.2 MB of it are kept; run the same command again to go on"):
+            with pytest.raises(CommandError, match=r"0\.2 MB of it are kept; run the same command again to continue"):
                 evidence("fetch", "small", "--accept", "none stated")
             server.asked.clear()
             assert "20,006 stimuli" in evidence("fetch", "small", "--accept", "none stated")
