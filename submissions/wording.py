@@ -174,7 +174,7 @@ def failure(why: Why, doing: str = "") -> str:
         case Reason.LACKING:
             return f"No worker could begin {doing}. {why.note}".rstrip()
         case Reason.NO_CARD:
-            return "No worker with a graphics card was there for a day; start one of the queue gpu, then request it again."
+            return "No worker with a graphics card was available for a day. Start one of the queue gpu, then request it again."
         case Reason.LEFT_OUT:
             return "It was left out of a re-evaluation while it was being scored."
         case Reason.OTHER | Reason.OTHER_OWN:

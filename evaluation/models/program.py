@@ -190,7 +190,8 @@ class MetricProgram(Run):
                 return newest
             if newest is not None and document.version <= newest.version:
                 raise Refused(
-                    f"Version {newest.version} of {document.key} is here with other files; raise version in {files.document.FILE} to "
+                    f"Version {newest.version} of {document.key} already exists with other files; raise version in {files.document.FILE} "
+                    f"to "
                     f"{newest.version + 1}.",
                     "version_taken",
                 )

@@ -24,7 +24,7 @@ def add_options(parser: Any) -> None:
     """The options that this command and the service's own have in common."""
     parser.add_argument("names", nargs="*", metavar="NAME", help="files, or metrics whose files are wanted")
     parser.add_argument("--all", action="store_true", help="every file there is")
-    parser.add_argument("--list", action="store_true", help="list all files, which are here and who needs them; fetch nothing")
+    parser.add_argument("--list", action="store_true", help="list all files, say which are installed and what needs them; fetch nothing")
     parser.add_argument(
         "--from", dest="source", default="", metavar="SOURCE", help="take one file from here: a path, or an http(s) address"
     )

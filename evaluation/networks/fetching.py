@@ -90,7 +90,7 @@ def fetch(file: PublishedFile, source: str = "", progress: Progress | None = Non
         place.file.parent.mkdir(parents=True, exist_ok=True)
         with _alone(place):
             if file.there and file_digest(file.path) == file.sha256:
-                return f"{file.name} is here already ({file.path})."
+                return f"{file.name} is already installed ({file.path})."
             if source and "://" not in source:
                 _copy(file, Path(source), place, progress)
                 came_from = str(Path(source).absolute())
@@ -261,7 +261,7 @@ def _keep(file: PublishedFile, place: _Place, source: str) -> str:
         os.fsync(stream.fileno())
     place.part.replace(place.file)
     place.notes.unlink(missing_ok=True)
-    return f"{file.name} is here ({size / 1e6:.1f} MB, sha256 {digest[:16]}…, {file.pinned_by})."
+    return f"{file.name} is installed ({size / 1e6:.1f} MB, sha256 {digest[:16]}…, {file.pinned_by})."
 
 
 def partly(file: PublishedFile) -> int:

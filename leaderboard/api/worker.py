@@ -126,7 +126,7 @@ class PartOut(Schema):
     patience: float = Field(description="The lease ends after `seconds` times this factor of elapsed time, whatever the worker reports.")
     item_seconds: float = Field(description="Elapsed seconds for one item. The lease also ends if `done` has not grown for so long.")
     begin_seconds: float = Field(description="Extra seconds for the first item, to fetch the inputs and prepare the reference.")
-    memory: int = Field(description="Bytes that the part may use.")
+    memory: int = Field(description="Memory that the part may use, in bytes.")
     inputs: dict[str, Input]
     weights: list[WeightsFile]
     programs: list[ProgramFile] = Field(description="Metric programs, by digest.")

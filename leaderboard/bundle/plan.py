@@ -422,7 +422,7 @@ def _refusals(before: ChallengeDef, after: ChallengeDef, facts: Facts) -> Iterat
         known = stored.get(program.key, program)
         if program.sha256 != known.sha256 and program.version <= known.version:
             yield (
-                f"Version {known.version} of the metric program {program.key} is here with other files; raise version in its "
+                f"Version {known.version} of the metric program {program.key} already exists with other files; raise version in its "
                 f"metric.yaml to {known.version + 1}."
             )
     if before.family != after.family:

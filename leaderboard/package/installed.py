@@ -54,7 +54,7 @@ def description() -> str:
 def differences() -> list[str]:
     """Reasons why numbers here may differ from the server's in their last digits, a sentence for each library of another version."""
     found = versions.differences(versions.here())
-    return [f"{name} {own} is here where the server has {wanted}; last digits may differ." for name, (own, wanted) in found.items()]
+    return [f"{name} {own} is installed, and the server has {wanted}; last digits may differ." for name, (own, wanted) in found.items()]
 
 
 def missing(module: str, extra: str = "") -> str:

@@ -71,7 +71,7 @@ def value_words(it: Cell) -> str:
     if low is not None and high is not None and column.percent:
         said.append(f"95 % interval {100 * low:.1f} to {100 * high:.1f} %")
     elif low is not None and high is not None:
-        said.append(f"95 % interval {low:.4g} to {high:.4g}{f' over {it.n}' if it.n else ''}")
+        said.append(f"95 % interval {low:.4g} to {high:.4g}{f' over {counted(it.n, it.noun)}' if it.n else ''}")
     elif not column.may_rank:
         said.append("shown, not ranked")
     elif it.state is State.ALIKE:

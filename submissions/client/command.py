@@ -101,7 +101,7 @@ def _upload(args: argparse.Namespace) -> int:
                 bar.total = size
                 bar.update(there)
                 if there:
-                    _say(f"Going on with an upload that was begun before: {there:,} of {size:,} bytes are there.", OK)
+                    _say(f"Continuing an earlier upload: {there:,} of {size:,} bytes have arrived.", OK)
 
             submission = upload(server, entry, begin, bar.update)
         for warning in submission.get("warnings") or []:
@@ -284,11 +284,11 @@ def _parser() -> argparse.ArgumentParser:
         send.add_argument(field.option, dest=field.name, default="", required=field.required, metavar=metavar, help=words)
     send.add_argument("--as-is", action="store_true", help="have it scored even if it would be put on hold")
     send.add_argument("--no-check", action="store_true", help="send without checking first")
-    send.add_argument("--wait", action="store_true", help="wait until the entry is scored or refused")
+    send.add_argument("--wait", action="store_true", help="wait until the entry is scored or rejected")
 
     status = _command(commands, "status", "show the state of an entry", _status, needs_token=True)
     status.add_argument("id", help="the entry's id, as upload printed it")
-    status.add_argument("--wait", action="store_true", help="wait until the entry is scored or refused")
+    status.add_argument("--wait", action="store_true", help="wait until the entry is scored or rejected")
     return parser
 
 

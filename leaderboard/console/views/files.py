@@ -46,7 +46,7 @@ def files(request: HttpRequest, challenge: Challenge) -> HttpResponse:
                 slug = data["phase"].slug if data["phase"] else None
                 # A file of the same kind and name is replaced.
                 kept = [file for file in _files(definition, slug) if (file.kind, file.name) != (added.kind, added.name)]
-                return confirm_and_apply(request, _with_files(definition, slug, (*kept, added)), request.path, f"{added.name} is there.")
+                return confirm_and_apply(request, _with_files(definition, slug, (*kept, added)), request.path, f"{added.name} was added.")
     elif request.method == "POST":
         if act not in ("remove", "boxes"):
             raise Http404

@@ -41,7 +41,7 @@ def pages(request: HttpRequest, challenge: Challenge) -> HttpResponse:
             if len(definition.pages) >= MAX_PAGES:
                 raise Refused(f"A challenge has at most {MAX_PAGES} pages of its own; remove one, or write into another.", "too_many_pages")
             more = (*definition.pages, PageDef(**form.cleaned_data))
-            return confirm_and_apply(request, replace(definition, pages=more), request.path, f"{more[-1].title} is there.")
+            return confirm_and_apply(request, replace(definition, pages=more), request.path, f"{more[-1].title} was added.")
     return page(request, "pages", challenge, "pages", form=form, pages=challenge.pages.all())
 
 

@@ -26,7 +26,7 @@ def new(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         phase = PhaseDef(slug=form.cleaned_data["slug"], **form.values())
         after = replace(definition, phases=(*definition.phases, phase))
         back = reverse("console_metrics", args=[challenge.slug, phase.slug])
-        return confirm_and_apply(request, after, back, "The phase is there. Choose its metrics.")
+        return confirm_and_apply(request, after, back, "The phase was added. Choose its metrics.")
     return page(request, "phase_new", challenge, "overview", form=form)
 
 

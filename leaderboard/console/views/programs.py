@@ -94,8 +94,8 @@ def _add(request: HttpRequest, challenge: Challenge, form: ProgramForm) -> HttpR
             target.writelines(sent.chunks())
         row = MetricProgram.add(challenge, path, sent.name, request.user, is_public=form.cleaned_data["is_public"])
     waits = row.state == MetricProgram.State.WAITING
-    now = "a worker checks it now" if waits else "it was here before, with the same files"
-    messages.success(request, f"{row.read.title} version {row.version} is here; {now}.")
+    now = "a worker checks it now" if waits else "it existed before, with the same files"
+    messages.success(request, f"{row.read.title} version {row.version} was added; {now}.")
     return redirect("console_program", challenge.slug, row.pk)
 
 

@@ -16,7 +16,7 @@ from submissions.models import Status
 
 
 class Command(BaseCommand):
-    help = "Load the demo challenges into a running service, unless they are there already."
+    help = "Load the demo challenges into a running service, unless they exist."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--server", default=settings.SITE_URL, help="Address of the running service.")

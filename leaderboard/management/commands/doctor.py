@@ -168,7 +168,7 @@ class Command(BaseCommand):
                 found = weights.get(network, metric.resolved[name])
                 sets[found.network, found.name] = found
         paths = {path for found in sets.values() for path in found.paths()}
-        return f"{len(paths)} files of weights that phases need are here and unchanged"
+        return f"{len(paths)} files of weights that phases need are installed and unchanged"
 
     def _values(self) -> str:
         outdated = EvaluationBatch.all_outdated()

@@ -33,13 +33,13 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         acts = parser.add_subparsers(dest="act", required=True)
-        acts.add_parser("list", help="list the sets, their licences, and which are here; needs no network")
+        acts.add_parser("list", help="list the sets, their licences, and which are stored; needs no network")
         for act, help_ in (
             ("show", "describe a set"),
             ("fetch", "show a set's licence, ask, get its files and read them"),
             ("verify", "fetch missing files, check every digest, compute all figures again and compare them with the shipped ones"),
-            ("record", "compute all figures of a set that is here, and write its record"),
-            ("apply", "make a challenge of a set that is here, with its figures by item and its study; private until it is opened"),
+            ("record", "compute all figures of a stored set, and write its record"),
+            ("apply", "make a challenge of a stored set, with its figures by item and its study; it is private until you open it"),
             ("forget", "delete a set's files and tables from this machine; its figures stay"),
         ):
             one = acts.add_parser(act, help=help_)
@@ -66,7 +66,7 @@ class Command(BaseCommand):
                 if not manifests.NAME.fullmatch(name):
                     raise NoSuchSet(f"{excerpt(name)} is no name of a set.")
                 there = store.forget(name)
-                self.stdout.write(f"The files and tables of {name} were deleted." if there else f"Nothing of {name} was here.")
+                self.stdout.write(f"The files and tables of {name} were deleted." if there else f"Nothing of {name} was stored.")
                 if options["challenge"]:
                     removed = published_challenge.remove(name)
                     self.stdout.write(f"The challenge {name} was removed." if removed else f"There is no challenge of {name}.")

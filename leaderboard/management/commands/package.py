@@ -8,7 +8,7 @@ from leaderboard.exports import wheel
 
 
 class Command(BaseCommand):
-    help = "Make the package that participants and remote workers install from this server, unless it is there already."
+    help = "Make the package that participants and remote workers install from this server, unless it exists."
     requires_system_checks = ()
 
     def handle(self, *args, **options) -> None:

@@ -22,7 +22,7 @@ def test_weights_that_phases_need_are_looked_for_and_checked(phase, monkeypatch,
         Command()._weights()
     path = random_weights.put(monkeypatch, "squeezenet1_1", random_weights.backbone("squeezenet1_1"))
     random_weights.put(monkeypatch, "lpips-squeeze", random_weights.head("squeeze"))
-    assert Command()._weights() == "2 files of weights that phases need are here and unchanged"
+    assert Command()._weights() == "2 files of weights that phases need are installed and unchanged"
     path.write_bytes(path.read_bytes() + b"x")
     with pytest.raises(weights.WeightsError, match="has changed since it was fetched"):
         Command()._weights()

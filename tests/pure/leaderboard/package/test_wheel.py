@@ -199,7 +199,7 @@ def test_frames_without_pandas_name_the_line_that_installs_it(installed):
 def test_other_versions_than_the_servers_are_said(installed):
     code = "from plumbline.evaluation import versions\nversions.version = lambda name: '9.9'\nfrom plumbline import installed\n"
     said = run(installed, code + "print('\\n'.join(installed.differences()))").stdout
-    assert "numpy 9.9 is here where the server has " in said and said.count("last digits may differ.") > 5
+    assert "numpy 9.9 is installed, and the server has " in said and said.count("last digits may differ.") > 5
     assert run(installed, "from plumbline import installed\nprint(installed.differences())").stdout.strip() == "[]"
 
 

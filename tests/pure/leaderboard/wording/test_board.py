@@ -42,7 +42,7 @@ def test_every_rule_has_a_name():
         ({"rank": [None]}, "0.5"),
         ({"unit": "m"}, "0.5 m; rank 1"),
         ({"rank_low": [1], "rank_high": [3]}, "0.5; rank 1 (1–3)"),
-        ({"ci_low": [0.4], "ci_high": [0.6], "n": [12]}, "0.5; 95 % interval 0.4 to 0.6 over 12; rank 1"),
+        ({"ci_low": [0.4], "ci_high": [0.6], "n": [12]}, "0.5; 95 % interval 0.4 to 0.6 over 12 houses; rank 1"),
         ({"ci_low": [0.4], "ci_high": [0.6]}, "0.5; 95 % interval 0.4 to 0.6; rank 1"),
         (
             {"percent": True, "ci_low": [0.4], "ci_high": [0.6]},

@@ -36,10 +36,10 @@ def cache(monkeypatch, tmp_path, server):
 
 def test_by_file_and_by_metric(cache, capsys, server):
     assert main(["fetch", "alexnet", "--cache", str(cache)]) == 0
-    assert "alexnet is here (0.0 MB, sha256 " in capsys.readouterr().out
+    assert "alexnet is installed (0.0 MB, sha256 " in capsys.readouterr().out
     assert main(["fetch", "lpips_alex"]) == 0
     out = capsys.readouterr().out
-    assert "alexnet is here already" in out and "lpips-alex is here (" in out and len(server.asked) == 2
+    assert "alexnet is already installed" in out and "lpips-alex is installed (" in out and len(server.asked) == 2
     spec = REGISTRY["lpips_alex"]
     assert weights.refusal(spec, {"weights": "v0.1"}) == ""
 

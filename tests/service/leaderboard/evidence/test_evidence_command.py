@@ -231,7 +231,7 @@ def test_forget_deletes_the_answers_and_keeps_the_operators_manifest(home, publi
     evidence("fetch", "small", "--from", published, "--accept", "MIT")
     assert evidence("forget", "small") == "The files and tables of small were deleted.\n"
     assert [path.name for path in (home / "small").iterdir()] == ["evidence.yaml"]
-    assert evidence("forget", "small") == "Nothing of small was here.\n"
+    assert evidence("forget", "small") == "Nothing of small was stored.\n"
     with pytest.raises(CommandError, match="is no name of a set"):
         evidence("forget", "../small")
 

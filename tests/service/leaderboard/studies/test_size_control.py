@@ -177,8 +177,8 @@ def test_the_page_says_what_size_wins_among_equals_beside_the_column_without(pha
     summary = Study.objects.get().analyses.get().summary
     (size,) = summary.model.covariates
     assert size.name == "size" and 0.5 < size.share_low < size.share < size.share_high
-    words = f"Entries twice as large win {100 * size.share:.0f} % [{100 * size.share_low:.0f}, {100 * size.share_high:.0f}] of comparisons "
-    f"with otherwise equal entries."
+    share, low, high = (round(100 * end) for end in (size.share, size.share_low, size.share_high))
+    words = f"Entries twice as large win {share} % [{low}, {high}] of comparisons with otherwise equal entries."
     assert words in page and ">Without</th>" in page
     # Nothing but size was preferred, so equals are level, and surer than where size was left to chance.
     assert [line.implied[0] for line in summary.scales] == pytest.approx([0.5] * 3, abs=0.01)

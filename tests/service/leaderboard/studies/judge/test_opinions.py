@@ -55,7 +55,7 @@ def test_its_elo_stands_in_a_table_of_judges(study, client, people):
     page = client.get(f"{reverse('study', args=place)}?metric=seer-1 · one-view").content.decode()
     table = page.partition('aria-label="Judges and people"')[2].partition("</table>")[0]
     assert "seer-1 · one-view" in table and "figure-judge-1" in page
-    assert "Fewer than 8 entries: no interval." in table and "no interval, n 4" in table
+    assert "No interval, because there are fewer than 8 entries." in table and "no interval, n 4" in table
     assert (
         f"fewer than {ITEMS_FOR_LEFT_SHARE} items with a decided answer" in table and "It picks the left side in" not in page
     )  # two samples
