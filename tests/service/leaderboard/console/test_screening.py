@@ -81,9 +81,9 @@ def test_a_registered_rule_leaves_raters_out_and_the_figures_stand_beside_those_
     assert "A rater who gave scores that correlate with the mean of the others’ by less than 0.3" in section
     assert "With and without screening: 4 and 5 raters" in section and "left out" in section and "unlike the others" in section
     campaign.count_rater(study.raters.get(name="rater0"), people.organizer, False)
-    assert "Left out by hand:" in section_of(client, place, study) and "rater0" in section_of(client, place, study)
+    assert "Left out by an organizer:" in section_of(client, place, study) and "rater0" in section_of(client, place, study)
     page = Client().get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/{study.slug}/").content.decode()
-    assert "left out 1 rater by hand" in " ".join(page.split())
+    assert "The organizers left out 1 rater." in " ".join(page.split())
 
 
 def test_a_rule_of_pairs_leaves_out_who_fails_known_pairs(phase, people, client):
