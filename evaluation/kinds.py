@@ -22,8 +22,8 @@ class Corruption(NamedTuple):
 
 @dataclass(frozen=True)
 class Simulated:
-    """The procedural models of a kind: the command's option for their number, what they are called, how many metrics are usually
-    measured on, and the dotted name of the function that gives the first n of them by id."""
+    """The procedural models of a kind: the command's option for their number, their name, the usual number for measuring metrics, and the
+    dotted name of the function that gives the first n by id."""
 
     option: str
     stem: str

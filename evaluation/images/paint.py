@@ -53,8 +53,8 @@ def difference(prediction: np.ndarray, reference: np.ndarray) -> np.ndarray:
 
 
 def similarity(image: np.ndarray, found: np.ndarray, line_below: float | None = None) -> np.ndarray:
-    """uint8[H, W, 3]: a map of similarities [H, W] laid evenly over a grey copy of its image uint8[H, W, 3], so that what is
-    black in the image is not taken for what is low in the map.
+    """uint8[H, W, 3]: a map of similarities [H, W] blended evenly with a grey copy of its image uint8[H, W, 3], so that black in the image
+    does not look like a low value in the map.
 
     A line surrounds where the map is below `line_below`, by default its 5th percentile.
     """

@@ -1,9 +1,8 @@
 """The reference's side of the metrics, computed once and kept between entries. PURE.
 
-Metrics put what depends on the reference alone (samples, solids, spectra) into a mapping by name, see
-`evaluation.metrics.shared`. Here such mappings are made for items, and become the bytes of one file: the length of a
-head, the head as JSON, the arrays one after the other, and the SHA-256 of all that, because a file that was cut off
-must never become somebody's score.
+Metrics put what depends on the reference alone (samples, solids, spectra) into a mapping by name, see `evaluation.metrics.shared`. This
+file makes such mappings for items and stores them as one file: the length of a head, the head as JSON, the arrays one after the other, and
+the SHA-256 of all of it. The digest keeps a truncated file from becoming somebody's score.
 """
 
 from __future__ import annotations

@@ -29,9 +29,9 @@ class PictureRunQuerySet(LeasedQuerySet):
 class PictureRun(Run):
     """The pictures of one scene of one evaluation. The row is the request: a page makes it if there is none.
 
-    A worker takes it slice by slice, the views in the order in which they are shown; what a slice made is stored before it
-    is noted here, under the lease, so that a worker that dies loses one slice at most. `made` holds what there is: by item,
-    by name of the picture, its width and height. Nothing that lies under a `key` ever changes.
+    A worker draws it slice by slice, in the order in which views are shown. Results of a slice are stored before the slice is noted here,
+    under the lease, so a worker that dies loses at most one slice. `made` holds what there is: by item, by name of the picture, its width
+    and height. Nothing that lies under a `key` ever changes.
     """
 
     class State(TextChoices):

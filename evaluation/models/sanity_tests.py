@@ -31,6 +31,6 @@ def request_missing() -> int:
 
 
 def is_measurable(spec: registry.MetricSpec) -> bool:
-    """Return whether workers run the suite for such a metric: it has tests and a value for a single model, whose pictures have no
-    prompts, and needs no accelerator, unless it is a metric program, which workers with a card measure."""
+    """Return whether workers run the suite for such a metric. The metric must have tests, and a value for a single model without prompts.
+    It must need no accelerator, unless it is a metric program: workers with a card measure those."""
     return (spec.device == "cpu" or spec.is_program) and spec.level != "set" and not spec.wants_prompts and bool(tests_of(spec.family))

@@ -183,8 +183,8 @@ class Score(models.Model):
         return not np.array_equal(np.isnan(self.values_shown(False)), np.isnan(self.values))
 
     def failures_shown(self, sees_reference: bool) -> dict[str, str]:
-        """Reasons why an organizer's program failed, by item, of the first items on which it did, for somebody who may or may not see the
-        reference: what a program says may quote it, so that others read the service's own sentences alone."""
+        """Reasons why an organizer's program failed, for the first items on which it failed. A program's message may quote the reference,
+        so users who may not see the reference get only the service's own sentences."""
         return {row[0]: row[1] if sees_reference or row[2:] == [True] else FAILED_UNSAID for row in self.failures}
 
     @property

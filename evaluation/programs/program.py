@@ -304,8 +304,8 @@ class Program:
 
 
 def longest_slice(document: MetricDocument) -> int:
-    """Number of calls after which a launcher is replaced, and of items that a command gets in one call (if it takes them one by one):
-    anything that a program could keep from one item for another ends there. The checks on arrival make more."""
+    """Number of calls after which a launcher is replaced, and of items that a command gets in one call (if it takes them one by one). It
+    limits for how long a program can carry anything over from one item to another. The checks on arrival make more."""
     return max(SHORTEST_SLICE, min(LONGEST_SLICE, int(SLICE_SECONDS / document.effort.seconds)))
 
 

@@ -133,8 +133,8 @@ def view(of: Room, number: int, width: int = 256, height: int = 256, samples: in
 
 
 def walk(of: Room, count: int, width: int = 256, height: int = 256, samples: int = 2) -> list[RoomView]:
-    """Views of a slow walk through the room, a small step apart and all towards its middle, under one exposure: as scenes are captured
-    that are to be reconstructed, so that each place is seen in several of them."""
+    """Views of a slow walk through the room, a small step apart, all towards its middle and under one exposure. Scenes for reconstruction
+    are captured like this, so that several views see each place."""
     rng = generator(f"walk:{of.seed}")
     start, turn = rng.uniform(0, 2 * np.pi), STEP * (1 if rng.uniform() < 0.5 else -1)
     power, found = 0.0, []

@@ -377,15 +377,15 @@ def uses_networks(job: dict) -> bool:
 
 
 def memory_limit(kind: str) -> int:
-    """Resource limit that bounds a job's memory: all its addresses; or, where it computes and a graphics card may be there, what it
-    allocates, because a card's driver reserves more addresses than the machine has memory and starts with no fewer."""
+    """Resource limit that bounds a job's memory. It limits all addresses, except in a scoring job that may use a graphics card. There it
+    limits allocations, because a card's driver reserves more addresses than the machine has memory."""
     return resource.RLIMIT_DATA if kind in COMPUTE and graphics_card.may_be_there() else resource.RLIMIT_AS
 
 
 def confine(folder: Path, given: Path | None) -> None:
-    """Let this process, which reads hostile bytes, reach its job's folder, the folder of what it was `given` and the code, and no other
-    file, process or network: Landlock and a list of system calls, where the kernel and libseccomp have them. Namespaces are left out:
-    bubblewrap starts a new program, and loading the libraries again takes seconds while a fork takes milliseconds."""
+    """Limit this process, which reads hostile bytes, to its job's folder, the folder of what it was `given` and the code. It can reach no
+    other file, process or network if the kernel has Landlock and libseccomp is installed. Namespaces are left out: bubblewrap starts a new
+    program, and loading the libraries again takes seconds while a fork takes milliseconds."""
     code = [path for path in (*sys.path, sys.prefix, sys.base_prefix, "/usr", "/lib", "/lib64", "/etc") if os.path.isdir(path)]
     tempfile.tempdir = str(folder)
     readable = [] if given is None else [str(given if given.is_dir() else given.parent)]

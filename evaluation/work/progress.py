@@ -136,8 +136,8 @@ def _retry_in(rows: Sequence[Any], now: datetime) -> float | None:
 
 
 def _in_turn() -> list[int]:
-    """The entries that nobody has begun to work on, in the order in which workers will come to them: by the first turn of their
-    parts; of one that is not cut into parts yet, by what that would be now."""
+    """Entries that nobody works on yet, in the order in which workers will reach them. The order is by the first turn of an entry's parts,
+    or by the turn that its parts would get now if it has none yet."""
     found: dict[int, float] = {}
     clocks: dict[str, float] = {}  # turns on different devices are of different clocks
 

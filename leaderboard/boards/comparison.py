@@ -44,9 +44,9 @@ class ComparedRow:
 
 @dataclass(frozen=True)
 class ComparedPair:
-    """Two of the entries, by their places, the better one first: their difference, with the interval of these two alone; p among all pairs
-    of the chosen ones; p of the board's test of all its pairs, and the meaning of the difference to people, each None where it is not
-    known."""
+    """Two of the chosen entries, by their places, the better one first. It holds their difference with the interval of these two alone, and
+    p corrected for all pairs of the chosen entries. It also holds p of the board's test of all its pairs and the meaning of the difference
+    to people, each None if unknown."""
 
     first: int
     second: int

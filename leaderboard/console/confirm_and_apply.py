@@ -23,8 +23,8 @@ def confirm_and_apply(request: HttpRequest, definition: ChallengeDef, back: str,
     """Apply `definition` for the form in `request`, and go on to `then` or, without it or with
     nothing done, `back` (addresses).
 
-    The confirming page sends the same form again with the digest of the plan it showed, so the plan that was read is the one that is
-    applied; if the challenge has changed meanwhile the page is shown again. Raises `Refused` where the plan is.
+    The confirming page sends the same form again with the digest of the plan it showed, so exactly that plan is applied. If the challenge
+    has changed meanwhile, the page is shown again. Raises `Refused` where the plan is.
     """
     plan = plan_for(definition)
     if plan.refusals:

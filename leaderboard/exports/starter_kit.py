@@ -41,9 +41,8 @@ def name_of(phase: Phase) -> str:
 def write_kit(phase: Phase) -> IO[bytes]:
     """The kit as an open zip, at its beginning; the phase must have a manifest.
 
-    The organizers' example files are taken as they are. Without any, the example is made up: a
-    house, an object or an image for every sample, and a reference of the same before noise was
-    added, so that all three commands of the README run as they stand.
+    The organizers' example files are taken as they are. Without any, the example is simulated: a house, an object or an image for every
+    sample with noise, and the same without noise as reference. So all three commands of the README run unchanged.
     """
     manifest = Manifest.from_dict(phase.manifest_with_inputs())
     files = list(phase.challenge.files.filter(Q(phase=phase) | Q(phase=None), kind=ChallengeFile.Kind.EXAMPLE))

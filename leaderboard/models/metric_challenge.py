@@ -154,10 +154,10 @@ class MetricChallenge(models.Model):
     """A challenge whose entries are metric programs, ranked by agreement with a study that nobody sees: on a public half of its samples
     until it ends, then on the other half.
 
-    A program reads hidden items, so all that its entrant can see of how it did there tells something of them. Until the end that is one
-    figure in whole percent and two yes-or-no sentences, or that there is none (101 x 4 + 1 cases, 8.7 bits), and the midnight (UTC) at
-    which it is first shown (log2 of the days until the end, 4.9 bits for 30). An upload carries at most the sum, and `limit_total`
-    bounds the number of uploads of an account: 20 x 13.6 = 272 bits by default. The final board adds about 60 bits once.
+    A program reads hidden items, so all that its entrant can see of how it did there tells something of them. Until the end, that is one
+    figure in whole percent with two yes-or-no sentences, or no figure (101 x 4 + 1 cases, 8.7 bits). The midnight (UTC) of its first
+    appearance adds log2 of the days until the end (4.9 bits for 30). An upload carries at most the sum, and `limit_total` bounds the number
+    of uploads of an account: 20 x 13.6 = 272 bits by default. The final board adds about 60 bits once.
     """
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="metric_challenges")

@@ -46,8 +46,8 @@ class Comparison:
         return frame(self.rows())
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row per metric: both values, their mean difference over groups with the ends of its 95 % interval, p, p corrected for the
-        metrics, the verdict, and on how many of n groups the first is better, worse and equal."""
+        """One row per metric. Columns: both values, their mean difference over groups with the ends of its 95 % interval, p, p corrected
+        for the metrics, the verdict, and the numbers of groups on which the first is better, worse and equal."""
         rows = []
         for line in self.lines:
             found = line.found

@@ -87,9 +87,9 @@ class Site:
 
     @_names_of_this_version()
     def study(self, challenge: str, phase: str, study: str, criterion: str = "") -> DataFrame:
-        """Agreement of each metric with the people of a study: one row per metric, with decided agreement, the ends of its interval, the
-        answers that it is of, why it has no interval where it has none, its state, and its places. `criterion`: the study's first if
-        none is given. `attrs["analysis"]` is all of it.
+        """Agreement of each metric with the people of a study, one row per metric. Columns: decided agreement, the ends of its interval,
+        the number of answers, the reason for a missing interval, its state and its places. `criterion`: the study's first if none is given.
+        `attrs["analysis"]` is all of it.
 
         Of answers that were brought in as one set: `decided`, or `concordance` with people's means, and `srocc` across items, with the ends
         of their intervals, the places, and the state of the figure."""

@@ -13,9 +13,10 @@ Named = tuple[str, int]  # an entry's name and id
 
 @dataclass(frozen=True)
 class FirstPlace:
-    """Counted entries that share first place in one order, by the metrics or with people, those that may be first as well, and the others,
-    as indices; `tested` says that the second are known by the ranges of all places, not by the first's own comparisons alone. First place
-    is settled where the range of the first ends at 1; where it ends lower and no other may be first, `low_end` is that end."""
+    """First place in one order, by the metrics or with people, as indices of counted entries. `level` entries share first place, `open`
+    ones may be first too, and the rest are `behind`. `tested` says that `open` comes from the ranges of all places, not only from
+    comparisons with the first. First place is settled where the range of the first ends at 1; where it ends lower and no other may be
+    first, `low_end` is that end."""
 
     level: list[int]
     open: list[int]

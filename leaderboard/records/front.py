@@ -15,8 +15,8 @@ STEP, TOP = 10.0, 9.0  # of the lines of a drawing, and where the first stands
 
 
 class SlopeLine(Record):
-    """One entry: `left` and `right` are heights in the drawing, `kind` is "metrics" or "people" for who is first with them, or is theirs of
-    two, "split" for the widest split, else empty; `place` is its place with people."""
+    """One entry: `left` and `right` are heights in the drawing, `kind` is "metrics" or "people" for the entry that they put first (or first
+    of two), "split" for the widest difference, else empty; `place` is its place with people."""
 
     id: int
     name: str

@@ -113,8 +113,8 @@ def _ends(drawn: Floats) -> tuple[float, float] | None:
 def _drawn(x: Floats, y: Floats, resamples: int, seed: int) -> Floats:
     """The three correlations [R, 3] of pairs of values drawn with replacement; NaN where one side does not vary.
 
-    A draw is how often each pair of values is in it, w [R, N]; with S the signs of the differences of x and of y, sums over
-    the drawn pairs are w S w, so no draw is written out.
+    A draw is given by the count of each pair of values in it, w [R, N]. With S the signs of the differences of x and of y, sums over the
+    drawn pairs are w S w, so no draw is written out.
     """
     n = len(x)
     w = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples).astype(np.float64)

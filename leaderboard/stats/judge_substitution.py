@@ -1,9 +1,9 @@
 """Test of whether a judge (a model that answers like a rater) may stand in for people, and estimates from its answers beside theirs.
 
-A judge stands beside people only where it passed the alternative-annotator test on the study's own questions (Calderon, Reichart and
-Dror, ACL 2025): for most raters it must agree with the other raters about as often as that rater does. People's answers and a
-judge's together make a prediction-powered estimate (Angelopoulos et al., 2301.09633 and 2311.01453), which is people's own where the
-judge is no help.
+A judge may be shown beside people only if it passes the alternative-annotator test on the study's own questions (Calderon, Reichart and
+Dror, ACL 2025). For most raters, it must agree with the other raters about as often as that rater does. People's answers and a judge's
+together make a prediction-powered estimate (Angelopoulos et al., 2301.09633 and 2311.01453), which is people's own where the judge is no
+help.
 """
 
 from __future__ import annotations

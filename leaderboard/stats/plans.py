@@ -1,8 +1,8 @@
 """Plans that would settle first place: the chance that it is settled with more raters, more items, more answers, or more of all.
 
-A plan multiplies raters, samples and answers. Of a variance in parts, what raters add falls with raters, what samples add with samples, and
-the rest with answers, so that more answers of the same raters on the same items leave a variance that cannot be undercut. How the study
-would end is drawn from what it knows now: true abilities, then final estimates that keep today's answers.
+A plan multiplies raters, samples and answers. The variance has parts: the part of raters falls with more raters, the part of samples with
+more samples, and the rest with more answers. So more answers of the same raters on the same items cannot reduce it below a limit. How the
+study would end is drawn from what it knows now: true abilities, then final estimates that keep today's answers.
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
 Wins are counted in a matrix W float64[M, M]: W[i, j] is how often method i was preferred to j. Bradley and
 Terry's model is P(i > j) = 1 / (1 + exp(theta_j - theta_i)); its abilities maximise sum_ij W_ij ln P(i > j).
 
-Two Elo scales are in use and must not be mixed: `wf_elo` = 400 theta + 800, where 400 divides the natural
-logit, and the judges' Elo with P = 1 / (1 + 10^((s_j - s_i) / 400)), anchored at one method, where a tie counts
-as a whole win of both sides.
+Two Elo scales are used here. Do not mix them: `wf_elo` = 400 theta + 800, where 400 divides the natural logit, and the judges' Elo with P =
+1 / (1 + 10^((s_j - s_i) / 400)), anchored at one method, where a tie counts as a whole win of both sides.
 """
 
 from __future__ import annotations
@@ -103,8 +102,8 @@ def implied(ability: Floats, with_self: bool = True) -> Floats:
 def fit(w: Floats) -> Fit:
     """Abilities of W [M, M] by Newton's method on the likelihood, to a gradient of 1e-10.
 
-    Where one side of a pair cannot be reached from the other by wins, no finite abilities exist: half a virtual win in
-    both directions is added to each such pair that met, and the methods are marked as regularised.
+    If one side of a pair cannot be reached from the other by wins, no finite abilities exist. Each such pair that met then gets half a
+    virtual win in both directions, and its methods are marked as regularised.
     """
     w = np.array(w, dtype=np.float64)
     np.fill_diagonal(w, 0.0)

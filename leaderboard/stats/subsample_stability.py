@@ -1,8 +1,8 @@
 """Stability of the order with less: the ranking by a part of the raters, comparisons or samples, against the ranking by all.
 
-For each size k of a part, 500 parts are drawn without replacement, methods are ranked by win rate on each, and
-Kendall's tau-b to the ranking by all is taken; methods that a part never shows are left out of it. A size is enough
-where 95 % of the parts of that and of every larger size reach a tau of 0.95.
+For each size k, 500 subsets are drawn without replacement. Methods are ranked by win rate on each subset, and compared with the ranking by
+all answers (Kendall's tau-b). Methods that a subset never shows are left out of its comparison. A size is enough where 95 % of the parts of
+that and of every larger size reach a tau of 0.95.
 """
 
 from __future__ import annotations

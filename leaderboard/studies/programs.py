@@ -207,8 +207,8 @@ def _values(
 
 
 def answers_of(study: Study) -> tuple[Answers, Ratings | None]:
-    """The answers that count on the study's leading criterion, of the entries of teams and baselines that are here, and the opinion scores
-    that they were made of, where they were; without those of raters that the study's rules leave out."""
+    """The counting answers on the study's leading criterion about existing entries of teams and baselines, and the opinion scores behind
+    them, if any. Answers of raters that the study's rules leave out are excluded."""
     criteria = dict.fromkeys(sorted(study.judged_criteria()))
     criterion = study.leading(criteria) if criteria else study.main_criterion
     labels = set(scored_entries(study).values_list("label", flat=True)) - study.damaged

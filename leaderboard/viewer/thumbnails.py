@@ -1,8 +1,8 @@
 """Pictures of entries, drawn from the teams' files, without the reference: small ones of one and the same item for boards, and larger ones
 of any item, shown in place of a 3D view.
 
-The small ones are made when a board is ranked, so that its first visitor finds them, and kept beside what else is drawn of an entry; one
-that is gone is made again when it is asked for. The colours hold on a light page and on a dark one.
+Small ones are made when a board is ranked, so that its first visitor finds them. They are stored beside an entry's other drawings. A
+missing one is made again on request. The colours hold on a light page and on a dark one.
 """
 
 from __future__ import annotations

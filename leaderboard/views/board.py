@@ -335,8 +335,8 @@ def rendered(
     language: str,
     pictured: str,
 ) -> tuple[SafeString, SafeString]:
-    """The rows of a page of the board and the notes on single values, as HTML: most of the work of the page, and the same for all who may
-    see the same of this snapshot and chose the same. `pictured` names the pictures of its entries, for who may see them."""
+    """The rows of a page of the board and the notes on single values, as HTML. This is most of the page's work, and the result is the same
+    for all viewers with the same rights and choices. `pictured` names the pictures of its entries, for who may see them."""
     whole = seen.board
     rows, people = BoardRows(with_people(whole), choice, team), whole.people
     context = {

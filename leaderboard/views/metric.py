@@ -64,8 +64,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Needed:
-    """A set of weights that the metric uses with these parameters: whether its files are on this server, what its card and its publisher
-    say of it, and why it cannot be used, with the command that changes that."""
+    """A set of weights that the metric uses with these parameters. It says whether the files are on this server, gives the statements of
+    its card and publisher, and the reason if it cannot be used, with the command to change that."""
 
     name: str
     there: bool = False

@@ -5,10 +5,9 @@ under a key is never changed, only deleted, so copies of it may be kept anywhere
 goes wrong with the storage itself is a `StorageError`, whose text is one sentence for people; a
 key with nothing under it is a `FileNotFoundError`.
 
-An upload arrives in parts. Both kinds of store take the same steps: `start_upload` gives notes
-that the caller keeps (plain JSON), the parts come (here: `save_part`; S3: through `part_url`),
-`parts_done` says which are there, and `finish_upload` joins them under a key that nobody could
-have written to before.
+An upload arrives in parts. Both kinds of store take the same steps. `start_upload` returns notes that the caller keeps (plain JSON). The
+parts arrive through `save_part`, or with S3 at `part_url`. `parts_done` lists the parts that have arrived. `finish_upload` joins them under
+a key that nobody could have written to before.
 """
 
 from __future__ import annotations

@@ -179,10 +179,9 @@ def _target(n: int, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
 def _edit(pred: Graph, ref: Graph, target: np.ndarray, moved: float, measured: np.ndarray, dangling_free: bool = False) -> Edit:
     """The edit that an assignment asks for: `target` int64[P] is a reference vertex or NOWHERE.
 
-    A predicted edge that becomes one of the reference stays, one whose ends become the same vertex
-    goes free, any other is deleted: between two assigned vertices once, with its length between
-    `measured` float64[G, 3]; else (unless `dangling_free`) with the length it has when assigned
-    vertices have been moved. Reference edges that none became are inserted.
+    A predicted edge that becomes an edge of the reference stays. One whose ends become the same vertex costs nothing. Any other edge is
+    deleted: between two assigned vertices once, with its length between `measured` float64[G, 3]; else (unless `dangling_free`) with the
+    length it has when assigned vertices have been moved. Reference edges that none became are inserted.
     """
     assigned = target >= 0
     used = len(np.unique(target[assigned]))

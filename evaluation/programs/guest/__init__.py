@@ -1,7 +1,7 @@
 """The code of this service that runs inside a sandbox: a launcher, which makes a process for each call, and what that process does.
 
-It is bound into the sandbox as a folder of its own and started by the interpreter alone, so it uses the standard library (and numpy, where
-it hands arrays to a program) and nothing else of this service.
+It is bound into the sandbox as a separate folder and started by the interpreter alone. So it uses only the standard library, and numpy to
+hand arrays to a program, and nothing else of this service.
 """
 
 TAIL = 2_000  # characters of an error that are passed on

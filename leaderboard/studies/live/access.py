@@ -177,9 +177,9 @@ def join(
     `query` holds the parameters of the address they came by, of which the study keeps those of its panel; `setup` is what they said
     of their eyes and screen.
 
-    Who is one already stays as they are, known by their account or by the key of a form that is sent a second time. Raises
-    `Refused`, in a sentence: the study does not take answers now, it has as many raters as it may have, of all or of their group, the
-    invitation is used up, they were removed, or took part before.
+    Who is one already stays as they are, known by their account or by the key of a form that is sent a second time. Raises `Refused`, with
+    a sentence, if the study takes no answers now, has all the raters it needs (in total or of their group), the invitation is used up, or
+    the rater was removed or took part before.
     """
     now = now or timezone.now()
     with transaction.atomic():

@@ -103,8 +103,8 @@ class Known:
 
 
 def common_cells(grid: Grid, gold: NDArray[np.bool_], seed: int) -> Ints:
-    """All cells without gold in the order in which everybody is asked them: each unit once before any comes again, on another
-    sample then; pairs in rounds in which each entry appears once (the circle method of round-robin tournaments)."""
+    """All cells without gold, in the order in which everybody is asked them. Each unit comes once before any comes again, then on another
+    sample. Pairs come in rounds in which each entry appears once (the circle method of round-robin tournaments)."""
     rng = np.random.default_rng([seed, 17])
     name, samples = rng.permutation(grid.entries), rng.permutation(grid.samples)
     if (grid.second < 0).all():
@@ -178,9 +178,9 @@ def informative(grid: Grid, known: Known, count: int, rng: np.random.Generator) 
 
 
 def first_place(grid: Grid, known: Known, count: int, rng: np.random.Generator) -> list[int]:
-    """Pairs that tell most about first place: the first with one that is not yet told from it, each of these as likely as any other;
-    and in `EXPLORED` of the cases, or where none of those is left, any pair. On its least asked sample. Balanced, while nothing is known
-    of first place (AGREEMENT §K; given the past the choice does not depend on the coming answer)."""
+    """Pairs that tell most about first place: the first with an entry that is still tied with it, all of these equally likely; and in
+    `EXPLORED` of the cases, or where none of those is left, any pair. On its least asked sample. Balanced, while nothing is known of first
+    place (AGREEMENT §K; given the past the choice does not depend on the coming answer)."""
     if known.crown is None:
         return balanced(grid, known, count, rng)
     free, asked = known.free.copy(), known.asked.copy()

@@ -56,9 +56,9 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Forecast for a number of raters: their `answers` (without repeats), the answers per pair, the smallest preference that four of five
-    studies tell from one half (None: not even a unanimous one), the number of past preferences that are as large, the `shared` decisive
-    answers on questions that two raters decided, and the hours of all raters together."""
+    """Forecast for a number of raters. `answers` counts theirs without repeats, and `per_pair` the answers of a pair. `share` is the
+    smallest preference that four of five studies tell from one half (None: not even a unanimous one); `gaps_seen` counts past preferences
+    as large. `shared` counts decisive answers on questions that two raters decided. `hours` is the time of all raters together."""
 
     raters: int
     answers: int
@@ -81,9 +81,9 @@ class Forecast:
 
 @dataclass(frozen=True)
 class PlannedLook:
-    """Forecast of one planned look at first place: the number of `answers` after which it is taken, the `raters` who give these, the
-    answers on the first entry and one that is still tied with it (`comparisons`), and the smallest preference for the first over each other
-    entry that settles first place in four of five studies (None: not even a unanimous one)."""
+    """Forecast of one planned look at first place. `answers` is their number when it is taken, and `raters` the number of raters who give
+    these. `comparisons` counts the answers on the first entry and one that is still tied with it. `share` is the smallest preference for
+    the first, over each other entry, that settles first place in four of five studies (None: not even a unanimous one)."""
 
     number: int
     answers: int

@@ -1,8 +1,8 @@
 """The best match of each test feature among many reference features, block by block, in bounded memory.
 
-Features are unit vectors (or zero). Two ways lead to the same numbers: `exact` multiplies all channels of everything in
-float32, as a graphics card does; on a processor, screening multiplies along the axes of a `Frame`, where that is faster in half
-precision, knows how wrong that can be, and computes in float32 what could be a maximum.
+Features are unit vectors (or zero). Two ways lead to the same numbers: `exact` multiplies all channels of all cells in float32, as a
+graphics card does. On a processor, screening first multiplies along the axes of a `Frame`, in half precision if that is faster. It bounds
+the error, and computes in float32 only the cells that could be a maximum.
 """
 
 from __future__ import annotations
