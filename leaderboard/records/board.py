@@ -630,7 +630,7 @@ class Board(Record):
         return Rule(self.overall.rule, len(metrics), deciding.title if deciding is not None else "")
 
     def rule_value(self, index: int) -> RuleValue | None:
-        """How the overall value of an entry came about; None where it has none."""
+        """The value of an entry by the rule, with the ranks that it is made of; None where it has none."""
         value, ranks = self.overall.value[index], self.overall.ranks[index]
         if value is None or ranks is None:
             return None

@@ -46,7 +46,7 @@ def no_order(it: NoOverallRank | None) -> str:
 
 
 def rule_value(it: RuleValue | None) -> str:
-    """How the overall value of an entry came about: `mean rank of 3 metrics: 1, 3, 1.5`; empty where it has none."""
+    """Ranks that the overall value of an entry is made of: `mean rank of 3 metrics: 1, 3, 1.5`; empty where it has none."""
     if it is None:
         return ""
     metrics, listed = counted(len(it.ranks), "metric"), ", ".join(f"{rank:g}" for rank in it.ranks)
