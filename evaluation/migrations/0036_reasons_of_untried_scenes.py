@@ -6,6 +6,7 @@ REASONS = {
     "": None,
     "It has fewer than 4 clean views.": "clean_views",
     "It has no reference picture with what the metric needs.": "reference",
+    "It has no reference picture that the metric can use.": "reference",
     "A set needs at least two reference pictures.": "set",
     "The metric has no value for any of its views.": "no_value",
     "The metric has no value for any of the references.": "no_value",

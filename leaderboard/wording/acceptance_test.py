@@ -23,7 +23,7 @@ NOT_RANKED = {
 }
 UNTRIED = {
     Untried.CLEAN_VIEWS: f"It has fewer than {MIN_CLEAN_VIEWS} clean views.",
-    Untried.REFERENCE: "It has no reference picture with what the metric needs.",
+    Untried.REFERENCE: "It has no reference picture that the metric can use.",
     Untried.SET: "A set needs at least two reference pictures.",
 }
 
