@@ -10,7 +10,7 @@ MISSING = {Missing.NOT_TESTED: f"{NONE} not tested", Missing.NOT_APPLICABLE: f"{
 
 
 def asked(it: Line) -> str:
-    """What must hold for a test to be passed; empty where that is said once for all tests."""
+    """Limits of a test in words; empty where they are said once for all tests."""
     if it.least is None:
         return ""
     if it.each is not None:
