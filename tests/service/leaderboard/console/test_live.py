@@ -306,7 +306,7 @@ def test_the_plan_of_a_draft_can_be_changed_and_stays_once_it_has_opened(place, 
     said = client.post(f"{place}roofs/", settings_form(planned_looks=3))
     assert "give both numbers, or neither" in errors(said)
     said = told(client, f"{place}roofs/", "open")
-    assert f"No look is taken on fewer than {ITEMS_FOR_LOOK} items, and this study shows 4" in said and Study.objects.get().state == "draft"
+    assert f"Planned looks need {ITEMS_FOR_LOOK} items, and this study shows 4" in said and Study.objects.get().state == "draft"
     monkeypatch.setattr(making.campaign, "ITEMS_FOR_LOOK", 4)
     page = told(client, f"{place}roofs/", "open")
     assert 'name="planned_looks"' not in page
@@ -620,8 +620,8 @@ class TestDesign:
         Study.objects.update(design_text=before.replace("balanced", "exhaustive"))
         assert "text changed; make a new study" in told(client, f"{place}roofs/", "open")
         Study.objects.update(design_text="")
-        assert "only the hash was kept" in told(client, f"{place}roofs/", "open")
-        assert "only the hash was kept" in client.get(f"{place}roofs/design.json", follow=True).content.decode()
+        assert "Only the hash of this design was kept" in told(client, f"{place}roofs/", "open")
+        assert "Only the hash of this design was kept" in client.get(f"{place}roofs/design.json", follow=True).content.decode()
 
     def test_a_draft_has_one_that_is_not_registered(self, place, client, rows):
         client.post(f"{place}new/", filled(rows))

@@ -4,7 +4,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0045_reasons_of_failures")]
+    dependencies = [("leaderboard", "0046_format_3_of_rankings")]
 
     operations = [
         migrations.RenameField("rater", "sight", "setup"),
