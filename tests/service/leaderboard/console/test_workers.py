@@ -59,8 +59,8 @@ def test_the_line_that_installs_brings_what_networks_need_where_their_parts_come
 def test_who_makes_one_must_say_that_it_sees_the_reference(desk, at):
     page = desk.get(at("workers/")).content.decode()
     assert (
-        "can read the hidden references, all entries and metric programs" in page
-        and "no second worker checked is only as reliable as the worker" in page
+        "can read the hidden references, all entries and all metric programs" in page
+        and "an unchecked result is only as reliable as the worker" in page
     )
     response = desk.post(at("workers/"), {name: value for name, value in GIVEN.items() if name != "sees"})
     assert response.status_code == 422 and not WorkerToken.objects.exists()

@@ -171,7 +171,7 @@ def test_plans_take_what_is_there(study, phase):
 def test_without_normals_and_texts_the_rest_is_asked(phase):
     phase.batches.all().delete()
     study = study_of_objects(phase, normals=False)
-    with pytest.raises(ValueError, match="what these entries do not have"):
+    with pytest.raises(ValueError, match="needs files that these entries lack"):
         make(study, "joint")
     assert [row.criteria for row in make(study, "colour").questions] == [(0, 1, 3)]
 
