@@ -180,7 +180,7 @@ class Row(PublicEntry):
         None,
         description=(
             "People's figure: how often they would pick it against the others, by its `n` answers, or its mean of `n` scores; 0 if "
-            "that number is not known. The interval of a mean is not cut to the scale."
+            "that number is not known. The interval of a mean may extend beyond the scale."
         ),
     )
     scores: dict[str, CellOut]

@@ -62,8 +62,8 @@ class StudyFull(StudyBrief):
         description=(
             "By criterion, the output of `python -m leaderboard.stats --json`. It holds each metric's agreement with people, with "
             "intervals over raters and samples, states, places and reference points. It also holds what people prefer, with ranges of "
-            "places, another rater, contradictions, reliability, and whether there are enough answers. Intervals of mean scores are not "
-            "cut to `scale`, the two ends of the scale of ratings. The top level covers entries of teams and baselines; `all` covers "
+            "places, another rater, contradictions, reliability, and whether there are enough answers. Intervals of mean scores may extend "
+            "beyond `scale`, the two ends of the scale of ratings. The top level covers entries of teams and baselines; `all` covers "
             "damaged entries too. Raters are "
             "numbered; only organizers see how consistent each is."
         )

@@ -100,7 +100,7 @@ class Problem(Schema):
     code: str = Field(description="A short name for programs; it does not change.")
     request_id: str | None = Field(None, description="The request's name in the operator's log; also in X-Request-ID.")
     retry_at: datetime | None = Field(None, description="When the same request may succeed.")
-    errors: list[dict[str, Any]] | None = Field(None, description="Mistakes of the request itself, by field.")
+    errors: list[dict[str, Any]] | None = Field(None, description="Mistakes in the request itself, by field.")
 
 
 # What can go wrong with any request, and with those that name a thing or change one.

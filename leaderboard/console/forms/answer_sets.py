@@ -71,7 +71,9 @@ class AnswerSetForm(forms.Form):
     )
     groups = forms.CharField(max_length=300, required=False, help_text="The column of the source that several items share.")
     families = forms.CharField(max_length=300, required=False, help_text="The column of entries that differ in strength alone.")
-    session = forms.CharField(max_length=300, required=False, help_text="The column of sessions; a rater of two sessions is two raters.")
+    session = forms.CharField(
+        max_length=300, required=False, help_text="The column of sessions. A rater with two sessions counts as two raters."
+    )
     criterion = forms.CharField(max_length=300, required=False, help_text="The column of criteria, or the name of the only one.")
     values = forms.FileField(
         required=False, label="Values of metrics", help_text="A file by item and entry; its heads say the direction: “psnr:higher”."
