@@ -131,7 +131,7 @@ def build_due_boards(now: datetime | None = None) -> int:
 
 
 def due_phases(now: datetime) -> list[Phase]:
-    """Phases that have a current batch and changed since a snapshot of either audience, but for those ranked a moment ago."""
+    """Phases that have a current batch and changed since a snapshot of either audience, except those ranked a moment ago."""
     phases, changed, ranked_lately = Phase.objects.filter(batches__state="current"), Q(), Q()
     for audience in Snapshot.Audience.values:
         # Each is the first row of an index: the largest of all kept would be looked for among all of them.

@@ -94,7 +94,7 @@ class Symmetry(StrEnum):
     """Difference that it makes if prediction and reference change places."""
 
     NONE = "none"  # no symmetry is promised
-    ROUNDING = "rounding"  # equal but for the last digits
+    ROUNDING = "rounding"  # equal except for the last digits
     EXACT = "exact"
 
 

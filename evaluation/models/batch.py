@@ -288,7 +288,7 @@ class EvaluationBatch(models.Model):
 
     @staticmethod
     def forget_caches(batches: Iterable[EvaluationBatch], needed: Iterable[EvaluationBatch] = ()) -> None:
-        """Delete what was prepared for `batches`, but for what the `needed` ones use too, when the transaction is done."""
+        """Delete what was prepared for `batches`, except what the `needed` ones use too, when the transaction is done."""
         unused = {key for batch in batches for key in batch.cache_keys()}
         if not unused:
             return

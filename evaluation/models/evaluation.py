@@ -458,8 +458,15 @@ class Part(Deferrable):
         with transaction.atomic():
             if self.evaluation.reopen():
                 done = type(self).objects.filter(pk=self.pk, state__in=[self.State.DONE, self.State.HELD])
-                anew = {"state": self.State.WAITING, "result": None, "seconds": None, "fits": None, "started_at": None, "finished_at": None}
-                done.update(**anew, **self.ANEW, **self.GIVEN_BACK)
+                again = {
+                    "state": self.State.WAITING,
+                    "result": None,
+                    "seconds": None,
+                    "fits": None,
+                    "started_at": None,
+                    "finished_at": None,
+                }
+                done.update(**again, **self.ANEW, **self.GIVEN_BACK)
                 worker_notify.after_commit("work" if self.device == "cpu" else "gpu")
 
     def give_up(self, why: Why, detail: str) -> None:

@@ -81,7 +81,7 @@ class Process(models.Model):
 
     @classmethod
     def forget(cls, now: datetime | None = None) -> int:
-        """Remove the rows of processes that are long gone, but for the last one of each kind; returns how many."""
+        """Remove the rows of processes that are long gone, except the last one of each kind; returns how many."""
         now = now or database_clock.read()
         newest = cls.objects.values("kind").annotate(at=models.Max("seen_at")).values_list("at", flat=True)
         gone = cls.objects.exclude(pk__in=cls.objects.live(now)).exclude(seen_at__in=list(newest))

@@ -222,8 +222,8 @@ class MetricProgram(Run):
     def restart(self) -> bool:
         """Check it again from the start; False while a worker is checking it."""
         rows = type(self).objects.filter(pk=self.pk).unleased()
-        anew: dict[str, Any] = {"report": {}, "cause": "", "under_way": {}, "environment": {}, "finished_at": None}
-        done = bool(rows.update(state=self.State.WAITING, **anew, **self.ANEW))
+        again: dict[str, Any] = {"report": {}, "cause": "", "under_way": {}, "environment": {}, "finished_at": None}
+        done = bool(rows.update(state=self.State.WAITING, **again, **self.ANEW))
         if done:
             forget()
             worker_notify.after_commit("gpu" if self.read.device == "gpu" else "work")

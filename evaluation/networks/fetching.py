@@ -1,4 +1,4 @@
-"""Getting a published file of weights into the cache: resumed where it was cut, checked, and pinned. PURE but for the network.
+"""Getting a published file of weights into the cache: resumed where it was cut, checked, and pinned. PURE except for the network.
 
 In the cache lie FILE, what was noted of it (FILE.json) and, while it comes, FILE.part with FILE.part.json. Nothing is at
 FILE's own place before its digest has been checked.

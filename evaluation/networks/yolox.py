@@ -47,7 +47,7 @@ SIZES: Mapping[str, Size] = MappingProxyType(
 
 
 class Conv(nn.Module):
-    """Convolution without bias that keeps the size (but for the stride), batch norm, SiLU."""
+    """Convolution without bias that keeps the size (except for the stride), batch norm, SiLU."""
 
     def __init__(self, inputs: int, outputs: int, kernel: int, stride: int = 1, groups: int = 1) -> None:
         super().__init__()

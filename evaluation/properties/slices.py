@@ -70,5 +70,5 @@ def is_complete(family: str, outcomes: Sequence[Plain], n: int) -> bool:
 
 
 def table(metric: measure.Metric, dataset: Dataset, outcomes: Sequence[Plain], ms_per_sample: float) -> Table:
-    """The table of complete outcomes: the one that `measure.run` makes, but for the day and the time per sample."""
+    """The table of complete outcomes: the one that `measure.run` makes, except the day and the time per sample."""
     return measure.tabulated(metric, dataset, [held(outcome) for outcome in outcomes], ms_per_sample)

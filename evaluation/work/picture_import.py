@@ -1,4 +1,4 @@
-"""An organizer's picture for pages, decoded and written anew in the limited child process that uploads are read in."""
+"""An organizer's picture for pages, decoded and re-encoded in the limited child process that uploads are read in."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
             found = [(index, *one) for index, known in enumerate(values.flags) for one in flags.counts(known, kept.tolist()).items()]
             column = column.model_copy(update={"flagged": found or None})
         if standing is not None and standing.ranks and gate.kind_of(spec_of(metric), metric["params"]) == gate.CROSS:
-            # Mean, least and greatest score of each scene's clean views. Every entry's scores hold them, but for views it has not sent.
+            # Mean, least and greatest score of each scene's clean views. Every entry's scores hold them, except views it has not sent.
             scenes = standing.scenes or tuple(dict.fromkeys(batch.groups))
             bands: dict[str, tuple[float, float, float]] = {}
             scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=metric["slug"]).only("part_vectors")

@@ -22,7 +22,8 @@ EQUAL = 1e-12  # shares this near to each other are one
 
 
 def lines_of(summary: Summary, titles: Mapping[str, str] = {}, noun: str = NOUN) -> list[Line]:
-    """The metrics of an analysis by how far they agree with people, reference points last; by name where nothing can be told apart."""
+    """The metrics of an analysis by how far they agree with people, reference points last; by name if none is significantly better than
+    another."""
     beside = summary.all if summary.damaged or summary.left_out else None  # without damaged entries it is the same
     lines = []
     for metric in summary.metrics:

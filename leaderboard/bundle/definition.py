@@ -108,7 +108,7 @@ class FileDef:
     sha256: str
     content: Callable[[], Path | bytes] = field(compare=False, repr=False)
     pk: int | None = field(default=None, compare=False)  # of a stored one
-    given_sha256: str = field(default="", compare=False)  # of a picture as it was before it was written anew
+    given_sha256: str = field(default="", compare=False)  # of a picture as it was before it was written again
 
 
 @dataclass(frozen=True)

@@ -148,7 +148,7 @@ def local_file(path: Path, kind: str, name: str, title: str) -> FileDef:
 
 
 def picture_file(given: bytes, name: str, title: str, child: Sandbox) -> FileDef:
-    """A picture for pages, written anew by `child`. Raises `Unreadable`."""
+    """A picture for pages, re-encoded by `child`. Raises `Unreadable`."""
     data = rewritten_picture(given, name, child=child, seconds=settings.READ_SECONDS)
     digests = (hashlib.sha256(one).hexdigest() for one in (data, given))
     return FileDef(ChallengeFile.Kind.PICTURE, name, title, len(data), next(digests), lambda: data, given_sha256=next(digests))

@@ -37,7 +37,7 @@ def make(manifest: Manifest, manifest_file: Path, files: Path, is_open: bool = F
         (folder / FILE).write_text(yaml.safe_dump(_document(manifest, is_open), allow_unicode=True, sort_keys=False))
         definition = parse(folder).definition
     known = of_set(manifest.name)
-    if known is not None:  # what organizers changed since stays, but for the figures
+    if known is not None:  # what organizers changed since stays, except the figures
         before = read(known)
         phases = tuple(replace(one, results=definition.phases[0].results) if one.slug == PHASE else one for one in before.phases)
         visibility = Challenge.Visibility.PUBLIC.value if is_open else before.visibility

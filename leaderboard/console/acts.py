@@ -137,7 +137,7 @@ def read_inputs(phase: Phase, file: ChallengeFile) -> str:
 
 
 def read_picture(file: UploadedFile, title: str) -> FileDef:
-    """An uploaded picture for pages, written anew in a limited child process while a web process waits. Raises `Refused`."""
+    """An uploaded picture for pages, re-encoded in a limited child process while a web process waits. Raises `Refused`."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", file.name or "picture")  # so that Markdown can name it without marks around it
     if file.size is None or file.size > MAX_FILE_BYTES:
         raise Refused(f"{name} has more than {MAX_FILE_BYTES:,} bytes; make the picture smaller.", "too_large")

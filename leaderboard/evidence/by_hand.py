@@ -26,7 +26,7 @@ ITEM = ("item", "sample")  # heads of the column of items; files of votes call i
 ERRORS = ("sd", "n", "se", "low", "high", "half_width")
 DIRECTIONS = ("higher", "lower")
 NAMED = {*ITEM, "entry", "group", "family", "criterion", "key"}  # heads of a file of values that are no metrics
-# What is said of a publication; who says one of these has to say them all, but for the DOI of the paper and the note.
+# Description of a publication. All fields are required together, except the DOI of the paper and the note.
 OF_PUBLICATIONS = {
     "authors": "Say who the authors are.",
     "address": "Say where it was published: the address of its repository or its paper.",
@@ -89,7 +89,7 @@ class ByHand:
 
     @property
     def is_published(self) -> bool:
-        """True where something is said of a publication."""
+        """True if any field describes a publication."""
         said = (self.authors, self.repository, self.paper, self.doi, self.commit, self.release, self.licence)
         return any(said)
 

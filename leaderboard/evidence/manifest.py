@@ -168,7 +168,7 @@ def _licence(reader: Reader, key: str) -> Licence:
 
 
 def _format(reader: Reader, key: str) -> str:
-    """Format of a file, by its name unless it is said; empty for a text that only people read."""
+    """Format of a file, by its name unless it is given; empty for a text that only people read."""
     path = getattr(reader.nodes.get("path"), "value", "")
     usual = FORMATS.get(PurePosixPath(str(path)).suffix.lower(), "text")
     form: str = reader.choice(key, [*FORMATS.values(), "text"], usual)

@@ -115,7 +115,7 @@ class Row:
 
     @property
     def is_uncompared(self) -> bool:
-        """True for a metric without values of some results: it was compared with no other, so nothing is said of its place."""
+        """True for a metric without values of some results: it was compared with no other, so it has no place."""
         return not self.is_reference_point and self.figures.missing > 0
 
     @property

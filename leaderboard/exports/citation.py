@@ -42,7 +42,7 @@ class Citation:
 
     @property
     def cff(self) -> str:
-        """A CITATION.cff. Nothing is said of a licence: what a challenge states is of its data alone."""
+        """A CITATION.cff. There is no licence field, because a challenge states the licence of its data only."""
         data = {
             "cff-version": "1.2.0",
             "message": "Cite this as follows.",

@@ -74,7 +74,7 @@ def write_kit(phase: Phase) -> IO[bytes]:
                 package.open(readable_member(f"{top}/example-entry/{name}"), "w", force_zip64=True) as target,
             ):
                 shutil.copyfileobj(source, target)
-        # Without files of the organizers something made up for each sample, and the same with a bit of noise as the entry.
+        # Without files of the organizers, a simulated reference for each sample, and the same with a bit of noise as the entry.
         family, make = manifest.kind, KINDS[manifest.family].simulated
         for number, item in enumerate(manifest.items) if not files else ():
             for folder, model in zip(("example-reference", "example-entry"), make(manifest, item, number), strict=True):

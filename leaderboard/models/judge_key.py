@@ -89,7 +89,7 @@ class JudgeKey(models.Model):
 
     @classmethod
     def reseal(cls) -> tuple[int, int]:
-        """Seal every key with the present secret key, so that the earlier ones may be dropped: (sealed anew, not readable)."""
+        """Seal every key with the present secret key, so that the earlier ones may be dropped: (sealed again, not readable)."""
         done = lost = 0
         for pk in list(cls.objects.values_list("pk", flat=True)):
             with transaction.atomic():

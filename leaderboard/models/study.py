@@ -359,7 +359,7 @@ class Study(models.Model):
         return self.kind == self.Kind.OPINIONS and not self.from_results
 
     def screen(self, actor: User | None, screens: bool) -> None:
-        """Leave out of what is computed whose scores hardly go with the others', or count all; it is computed anew.
+        """Leave out raters whose scores hardly agree with the others', or count all raters; the study is computed again.
 
         For a study whose scores were brought from elsewhere. The rules of one that people rate here are registered with its design:
         `Refused`, as for votes on pairs."""
@@ -422,7 +422,7 @@ class Study(models.Model):
         return rows.select_related("phase__challenge").get(pk=self.pk)
 
     def touch_votes(self) -> None:
-        """Say that the votes that count have changed; what follows from them is computed anew."""
+        """Note that the counting votes have changed; everything that depends on them is computed again."""
         Study.objects.filter(pk=self.pk).update(revision=F("revision") + 1)
         worker_notify.after_commit("studies")
 
@@ -433,8 +433,8 @@ class Study(models.Model):
 
     @property
     def batch(self) -> EvaluationBatch | None:
-        """The batch whose values answer the study's questions: the current one, unless an earlier one has scores of more of the
-        study's entries. What is not stored any more could not be scored anew, and a study keeps the values that it has."""
+        """The batch whose values answer the study's questions: the current one, unless an earlier one has scores of more of the study's
+        entries. Entries that are not stored any more cannot be scored again, so a study keeps their values."""
         current = EvaluationBatch.current(self.phase)
         if current is None or current.is_imported:
             return current

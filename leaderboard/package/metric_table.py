@@ -1,4 +1,4 @@
-"""The metrics there are, as a frame: what each measures, which sanity tests it fails, and what people elsewhere said of it."""
+"""All metrics as a frame: what each measures, which sanity tests it fails, and its agreement with people in published sets."""
 
 from __future__ import annotations
 

@@ -269,14 +269,14 @@ class MetricColumn(ColumnHead, Stored):
         return self.pairs.p[first][second - first - 1]
 
     def tied(self, index: int) -> list[int] | None:
-        """Places of the entries that one is not told apart from, all pairs of the board counted; None where it is not tested."""
+        """Indices of the entries that an entry is tied with, corrected for all pairs of the board; None if it is not tested."""
         if self.pairs is None or index not in self.pairs.tested:
             return None
         others = ((other, self.pair_p(index, other)) for other in sorted(self.pairs.tested))
         return [other for other, p in others if p is not None and p > ALPHA]
 
     def redacted(self, at: Collection[int]) -> Self:
-        """The column without what is said of the entries `at`."""
+        """The column without the figures of the entries `at`."""
         names = ("value", "ci_low", "ci_high")
         update: dict[str, Any] = {name: _replaced(getattr(self, name), at, None) for name in names}
         update |= _redacted_ranks(self, at) | {"n": _replaced(self.n, at, 0)}
@@ -349,7 +349,7 @@ class Overall(Record):
     order: list[int]
 
     def redacted(self, at: Collection[int]) -> Self:
-        """The ranks without what is said of the entries `at`."""
+        """The ranks without the figures of the entries `at`."""
         update: dict[str, Any] = {"value": _replaced(self.value, at, None), "ranks": _replaced(self.ranks, at, None)}
         return self.model_copy(update=update | _redacted_ranks(self, at))
 

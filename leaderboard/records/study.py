@@ -1,7 +1,7 @@
 """Summary of a study's answers on one criterion, as it is stored, read, and shown to somebody.
 
 Its records are those of `leaderboard.stats.records`, where it is computed. An analysis of an older version is not read: it is being
-made anew.
+made again.
 """
 
 from __future__ import annotations

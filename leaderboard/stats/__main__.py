@@ -338,7 +338,7 @@ def _metric_report(summary: StudySummary) -> list[str]:
             f"{_number(decided.value):>8} {ends:>17} {decided.n:>8} {'–' if row.places is None else f'{row.places[0]}–{row.places[1]}':>7}"
         )
         more = [figure.value for figure in (row.auc_better_worse, row.auc_different_similar)]
-        # No figure without its interval, but for one that can have none: all entries are in one line.
+        # No figure without its interval, except one that can have none: all entries are in one line.
         in_line = row.rho.value is not None and abs(row.rho.value) == 1 and not too_few(row.rho.reason)
         more.append(row.rho.value if in_line or row.rho.low is not None else None)
         state = STANDINGS[row.standing][1] if row.standing is not None and not row.reference_point else ""

@@ -1,9 +1,9 @@
 """Agreement of a metric with people: one figure that says it, three beside it, the best that is possible, and a test between two.
 
-A metric is a table x float64[samples, entries], turned so that higher is better, NaN where it has no value. On a question
-(a pair of entries of one sample) its difference is d = x[b] - x[a]. The headline is decided agreement: of the answers that
-name a winner, how often the metric puts that winner first, half where it ties. A constant, a coin and noise stand at one half
-of it, whatever the share of ties among people's answers.
+A metric is a table x float64[samples, entries], turned so that higher is better, NaN where it has no value. On a question (a pair of
+entries of one sample) its difference is d = x[b] - x[a]. The headline is decided agreement: of the answers that name a winner, how often
+the metric puts that winner first, half where it ties. A constant, random answers and noise get one half, whatever the share of ties among
+people's answers.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ def compared(first: Differences, second: Differences, keys: tuple[str, str]) -> 
 
 
 def place(value: float, key: str) -> tuple[float, str]:
-    """Sorts metrics by their agreement, the best first; those that are equal but for rounding by key."""
+    """Sorts metrics by their agreement, the best first; those that are equal except for rounding by key."""
     return -round(value, 12), key
 
 

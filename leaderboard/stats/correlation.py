@@ -81,7 +81,7 @@ def correlation(
 ) -> Order:
     """Correlation of a metric's values `x` with what people found, `y`; a metric that should be low is negated. NaN pairs are left out.
 
-    With `resamples` the pairs of values (entries, mostly) are drawn anew for an interval, which does not hang on their order; draws in
+    With `resamples` the pairs of values (entries, mostly) are drawn again for an interval, which does not hang on their order; draws in
     which one side does not vary are left out of it.
     """
     from scipy import stats
@@ -143,7 +143,7 @@ def by_scene(
 ) -> tuple[dict[str, Order], Order]:
     """The correlation within each scene, of (metric, people) values, and the unweighted mean over the scenes that have one.
 
-    With `resamples` entries are drawn anew within each scene; for the mean, whole scenes are.
+    With `resamples` entries are drawn again within each scene; for the mean, whole scenes are.
     """
     each = {scene: correlation(x, y, higher_is_better, resamples, seed) for scene, (x, y) in values.items()}
     return each, averaged(each.values(), resamples, seed)

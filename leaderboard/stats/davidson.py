@@ -39,10 +39,10 @@ NO_END = "{} has no finite effect, as where everybody chose by it alone, and was
 class Model(Levels):
     """A fitted model of M entries that met, directly or through others.
 
-    `theta` are abilities; `nu` is 0 where nobody tied; `gamma` is None where sides are unknown or cannot be told apart; `beta` has one
-    value per covariate of `covariates`. The columns of `u` are influences on theta, then (where they were fitted) on ln nu,
-    gamma and beta. `prior` says that abilities were drawn to 0 by a standard normal prior; `notes` are sentences. `asked` are the
-    covariates that it was to take account of, differences float64[N].
+    `theta` are abilities; `nu` is 0 where nobody tied; `gamma` is None if sides are unknown or cannot be separated from the entries; `beta`
+    has one value per covariate of `covariates`. The columns of `u` are influences on theta, then (where they were fitted) on ln nu, gamma
+    and beta. `prior` says that abilities were drawn to 0 by a standard normal prior; `notes` are sentences. `asked` are the covariates that
+    it was to take account of, differences float64[N].
     """
 
     answers: Answers
@@ -123,7 +123,7 @@ def models(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> 
 def fit(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> Model:
     """The model of answers whose entries all met, directly or through others, of which at least one names a winner.
 
-    The side and covariates that cannot be told apart from the entries, or have no finite value, are left out with a note.
+    The side and covariates are left out with a note if they cannot be separated from the entries or have no finite value.
     """
     entries, place = np.unique(np.concatenate([answers.a, answers.b]), return_inverse=True)
     a, b = place[: len(answers)], place[len(answers) :]
@@ -411,8 +411,8 @@ def _column(model: Model, value: Floats, u: Floats, ends: Callable[[Floats, Floa
 
 
 def consistency(model: Model) -> dict[int, tuple[float, int]]:
-    """Consistency of each rater, by number: how consistent with the panel, and the number of answers. 1 is as the panel, near 0 as a coin,
-    below 0 turned round; drawn to 1 by a normal prior with spread 1/2. For organizers to see, never a weight."""
+    """Consistency of each rater, by number: how consistent with the panel, and the number of answers. 1 is like the panel, near 0 at
+    random, and below 0 reversed; a normal prior with spread 1/2 draws it to 1. For organizers to see, never a weight."""
     answers = model.answers
     raters, place = np.unique(answers.rater, return_inverse=True)
     b = np.ones(len(raters))

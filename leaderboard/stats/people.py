@@ -251,7 +251,8 @@ def _surest_first(found: Sequence[EntryPair], p_values: Sequence[float]) -> list
 
 
 def _contradictions(answers: Answers, metric: Scored, compared: Sequence[EntryPair]) -> list[Contradiction]:
-    """The comparisons that people decided and the metric turns round, both beyond chance; those that people are surest of first."""
+    """Pairs that people decided significantly and that the metric significantly decides the other way, those with the clearest preference
+    first."""
     place = {name: n for n, name in enumerate(answers.entries)}
     values, contradictions = metric.of_entries, []
     for pair in compared:

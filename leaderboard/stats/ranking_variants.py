@@ -1,7 +1,7 @@
 """Agreement of a board's metrics on its entries, and what becomes of the order under other choices.
 
 Two metrics agree as far as they put the entries in one order (Kendall's tau-b, or Spearman's rho); those that agree
-strongly are grouped. The order is then taken anew by every other rule and without each metric in turn. Ranks are those
+strongly are grouped. The order is then taken again by every other rule and without each metric in turn. Ranks are those
 of `ranking`, which alone decides them; here they are only compared.
 """
 

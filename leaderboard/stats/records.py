@@ -72,8 +72,8 @@ class EntryPair:
 
 @dataclass(frozen=True)
 class Contradiction(EntryPair):
-    """A pair that people decided beyond chance and that a metric, beyond chance too, turns round. `p_metric` is the metric's own, of the
-    paired test over the study's samples; None of a metric without values per sample, which puts them strictly so. `samples` are those
+    """A pair that people decided significantly and that a metric significantly decides the other way. `p_metric` is the metric's own, of
+    the paired test over the study's samples; None of a metric without values per sample, which puts them strictly so. `samples` are those
     in which it contradicts the majority."""
 
     p_metric: float | None
@@ -384,7 +384,7 @@ class Judge:
 @dataclass(frozen=True, kw_only=True)
 class Reliability:
     """One rater, for organizers by name and for others by number. `consistency`, which organizers alone see, is 1 of a rater who is as
-    consistent as all together, near 0 of one who answers like a coin, and below 0 of one who has it turned round."""
+    consistent as all together, near 0 for one who answers at random, and below 0 for one who has it reversed."""
 
     rater: str
     group: str = ""
@@ -541,7 +541,7 @@ class StudySummary(Entries):
 
 
 def names_of(record: Any) -> Iterable[str]:
-    """The names of its fields, but for reasons in words: `leaderboard.wording.reasons` makes these where they are read."""
+    """The names of its fields, except reasons in words: `leaderboard.wording.reasons` makes these where they are read."""
     return (one.name for one in fields(record) if not one.name.endswith("why"))
 
 

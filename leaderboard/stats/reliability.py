@@ -103,7 +103,7 @@ def agreement(verdicts: Floats, others: Floats | None = None) -> Agreement:
 def with_people(verdict: Floats, people: Floats, decisive: bool = False, resamples: int = RESAMPLES, seed: int = 0) -> Share:
     """Agreement of one row of verdicts [Q] with people's [K, Q]: the mean over all answers of theirs it has one for.
 
-    The interval resamples questions, which is what another study would draw anew.
+    The interval resamples questions, which is what another study would draw again.
     """
     agreed = 1 - np.abs(people - verdict[None, :]) / 2
     if decisive:

@@ -1,4 +1,4 @@
-"""Certainty of a board: comparisons of entries, brackets that cannot be told apart, and between which ranks each may stand.
+"""Certainty of a board: comparisons of entries, brackets of tied entries, and ranges of ranks.
 
 A matrix is float64[entries, groups] of one metric's group means (a house, a scene), NaN where an entry has no value for a group.
 Below six groups there is no test at all: six is where a test of signs can first reject at 5 %. There is one test, of the signs of
@@ -204,7 +204,7 @@ class Board:
     and the firsts of any two brackets differ significantly; ``loose`` ones are also tied with the first of a higher bracket.
     ``rank_interval`` holds the true rank of every entry at once on 95 % of boards. ``tested`` lists the entries that are tested against
     each other, in their order, and ``p_tested`` has their p; the others have no bracket. ``tied`` lists the entries that each tested one is
-    not told apart from.
+    tied with.
     """
 
     order: tuple[int, ...]
@@ -276,7 +276,7 @@ def same_direction(x: Floats, cost: Floats, higher_is_better: bool) -> NDArray[n
 
 
 def lined(tested: Sequence[int], differs: NDArray[np.bool_], n: int) -> tuple[tuple[int | None, ...], tuple[bool, ...]]:
-    """(bracket, loose) of n entries, going down the ``tested`` ones; ``differs`` [tested, tested] says which are told apart."""
+    """(bracket, loose) of n entries, going down the ``tested`` ones; ``differs`` [tested, tested] says which differ significantly."""
     bracket: list[int | None] = [None] * n
     loose = [False] * n
     firsts: list[int] = []

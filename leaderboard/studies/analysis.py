@@ -34,7 +34,7 @@ from leaderboard.studies.training_overlap import trained_on
 from submissions import database_clock
 from submissions.leases import Leased
 
-GROWN = 0.01  # of the votes: with fewer new ones a study waits a while before it is analysed anew
+GROWN = 0.01  # of the votes: with fewer new ones a study waits a while before it is analysed again
 PATIENCE = timedelta(seconds=60)
 LATE = timedelta(hours=1)  # after a study closed, answers that were being stored have arrived
 

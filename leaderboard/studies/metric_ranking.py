@@ -46,7 +46,7 @@ KEPT = PageCache(size=16)
 
 
 def source_of(study: Study) -> str:
-    """Source of its answers: asked here, brought from elsewhere, or made up, as all is in a simulated challenge."""
+    """Source of its answers: measured here, published, or simulated, as in every simulated challenge."""
     if study.simulated or study.phase.challenge.simulated:
         return SIMULATED
     return REAL if study.key is not None else PUBLISHED

@@ -55,7 +55,7 @@ def request() -> int:
     Workers with a card are woken for the others.
 
     One that entered a challenge of metrics is compared with that challenge's study alone. An organizer's own is compared with the studies
-    of its challenge, but for published means, and against others of its kind that let other challenges' programs run and that whoever
+    of its challenge, except published means, and against others of its kind that let other challenges' programs run and that whoever
     brought it may see.
     """
     ProgramValues.objects.forbidden().delete()

@@ -142,7 +142,7 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
 
 
 def _scoring_context(place: PhasePlace, snapshot: Snapshot | None) -> dict:
-    """Values of other versions of their metrics than this service computes, and what is computed or read anew."""
+    """Values of other versions of their metrics than this service computes, and what is computed or read again."""
     outdated = snapshot.batch.outdated() if snapshot is not None else []
     latest = EvaluationBatch.latest(place.phase) if outdated else None
     again = latest if latest is not None and latest.state == EvaluationBatch.State.BUILDING and not latest.outdated() else None

@@ -183,8 +183,8 @@ def method(request: HttpRequest, pk: int, name: str) -> HttpResponse:
 
 
 def team(request: HttpRequest, pk: int) -> HttpResponse:
-    """A team as boards show it: its methods and their places. Its members are for themselves and the organizers, but for those who let
-    everybody see a page of theirs."""
+    """A team as boards show it: its methods and their places. Only members and organizers see its members, except those who publish a page
+    of their own."""
     row = any_team(pk)
     viewer = Viewer(request.user, row.challenge, timezone.now())
     lines = standings(request.user, Submission.objects.filter(team=row), viewer.now)

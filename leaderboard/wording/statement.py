@@ -11,7 +11,7 @@ from typing import Self
 
 
 class Tone(StrEnum):
-    """Tone of a part, which a page sets in bold, and in a colour but for a name."""
+    """Tone of a part, which a page sets in bold and, unless it is a name, in a colour."""
 
     PLAIN = ""
     NAME = "name"

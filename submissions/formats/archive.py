@@ -145,7 +145,7 @@ def open_package(
 
     ``name`` is what the participant called the file, where ``path`` is called otherwise. A common top folder is cut off
     unless ``keep_top`` says that folders have a meaning. An archive within is refused and hidden files are skipped unless ``all_files``
-    says that they are files like any other. In a folder, links are refused but for those to regular files under a name of which
+    says that they are files like any other. In a folder, links are refused except those to regular files under a name of which
     ``follow`` is true; ``Package.outside`` lists those that lead out of the folder. A file with one of the suffixes ``singles`` is an
     upload of its own. Raises ``PackageError``.
     """
@@ -197,7 +197,7 @@ def _disk_entry(path: Path, name: str, given: str) -> _Entry:
 
 
 def _folder_entries(root: Path, bounds: Bounds, all_files: bool, follow: Callable[[str], bool] | None, findings: Findings) -> _Listing:
-    """Files and folders of a folder; links and special files are faults, but for links that are followed."""
+    """Files and folders of a folder; links and special files are faults, except links that are followed."""
     listing = _Listing()
     found = []
     for one, inner in _walk(root, "", bounds.max_depth, all_files, listing):

@@ -74,7 +74,7 @@ def page(request: HttpRequest, challenge: str, page: str) -> HttpResponse:
 
 @require_safe
 def picture(request: HttpRequest, challenge: str, name: str) -> HttpResponse:
-    """A picture of the challenge's texts, or its logo, as it was written anew when it was uploaded."""
+    """A picture of the challenge's texts, or its logo, as it was re-encoded when it was uploaded."""
     place = challenge_place(request.user, challenge)
     found = get_object_or_404(place.challenge.files, kind=ChallengeFile.Kind.PICTURE, name=name)
     try:

@@ -47,7 +47,7 @@ def metric_challenge(request: HttpRequest, challenge: Challenge, pk: int) -> Htt
         entry = get_object_or_404(entries, pk=row_number(request.POST.get("entry")))
         run = values.get(entry.program_id)
         if run.restart() if run is not None else entry.program.restart():
-            messages.success(request, f"{entry.program.read.title} is {'computed' if run is not None else 'checked'} anew.")
+            messages.success(request, f"{entry.program.read.title} is {'computed' if run is not None else 'checked'} again.")
         else:
             messages.error(request, "It did not fail, or a worker is at it right now.")
         return redirect(request.path)

@@ -117,7 +117,7 @@ class Judged:
 
     @cached_property
     def of_clear_means(self) -> Answers:
-        """Means as answers, where their difference is beyond chance by their standard errors. Weights stay those of all."""
+        """Means as answers, if their difference is significant by their standard errors. Weights stay those of all."""
         found, se = self.of_means, self.table(self.se)
         y = self.table(self.y)
         apart = np.abs(y[found.sample, found.b] - y[found.sample, found.a])
@@ -126,7 +126,7 @@ class Judged:
 
     @cached_property
     def _apart(self) -> Floats:
-        """Means of which those of one item that are equal but for rounding are the same number."""
+        """Means of which those of one item that are equal except for rounding are the same number."""
         made = self.y.copy()
         order = np.lexsort((self.y, self.item))
         for before, after in pairwise(order.tolist()):

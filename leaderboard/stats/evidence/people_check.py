@@ -1,7 +1,7 @@
 """Check of whether columns of single scores are people: a person is a little too strict or too kind everywhere.
 
-Both tests deal scores anew, by a fixed seed. *Across* deals the columns of each group of items anew among each other: if a column is one
-person, it is stricter or kinder in all groups alike. *Inside* deals the scores of each stimulus anew among its columns: so that unequal
+Both tests deal scores again, by a fixed seed. *Across* deals the columns of each group of items again among each other: if a column is one
+person, it is stricter or kinder in all groups alike. *Inside* deals the scores of each stimulus again among its columns: so that unequal
 filling of the last columns does not pass for people.
 """
 

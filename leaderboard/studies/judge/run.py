@@ -268,7 +268,7 @@ class _Turn:
             "in_round": answer.in_round + len(texts),
         }
 
-        # It is settled, wants another request, begins anew, or is given up. One who declines to answer would do so again; the round is
+        # It is settled, wants another request, begins again, or is given up. One who declines to answer would do so again; the round is
         # over.
         if values["in_round"] >= self.run.choices * answer.repeats or refused:
             values["in_round"] = 0

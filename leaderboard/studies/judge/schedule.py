@@ -57,7 +57,7 @@ def pairs_of(have: Mapping[str, Collection[str]], newcomer: str | None = None) -
 def planned(have: Mapping[str, Collection[str]], rows: Sequence[Row], budget: int, seed: int = 0, newcomer: str | None = None) -> Schedule:
     """A plan's rows, each as often as it says; `have` is the samples of which each method has a valid object.
 
-    The pairs are shuffled, taken one after the other, and shuffled anew when all were taken. BudgetError unless the plan's
+    The pairs are shuffled, taken one after the other, and shuffled again when all were taken. BudgetError unless the plan's
     total is below the budget.
     """
     total = sum(row.comparisons for row in rows)

@@ -271,7 +271,7 @@ def close(study: Study, actor: User | None) -> None:
 
 
 def leave_out(entry: StudyEntry, actor: User, out: bool) -> None:
-    """Ask nothing more about an entry, or ask again. What was said of it stays."""
+    """Ask nothing more about an entry, or ask again. Earlier answers about it still count."""
     with transaction.atomic():
         StudyEntry.objects.filter(pk=entry.pk).update(left_out_at=timezone.now() if out else None)
         action = "study.leave_out" if out else "study.take_in"

@@ -98,7 +98,7 @@ def of_all(study: Study) -> Past:
 
 
 def checked(subject: Subject, rater: Rater) -> Past:
-    """A rater's past as `of` gives it, but made anew from the rows where it is not of all their questions."""
+    """A rater's past as `of` gives it, but made again from the rows where it is not of all their questions."""
     past, last = of(rater), rater.questions.aggregate(last=Max("number"))["last"]
     return past if len(past) == (0 if last is None else last + 1) else recounted(subject, rater)
 
@@ -125,7 +125,7 @@ def note(rater: Rater, question: Question, choice: str | None) -> None:
     """Store the answer to a question about a pair, or that it is open again (None)."""
     row = Tally.objects.filter(rater=rater).only("said").first()
     if row is None or question.number >= len(row.said):
-        return  # it is made anew when more is planned
+        return  # it is made again when more is planned
     verdicts = bytearray(row.said)
     verdicts[question.number] = verdict_of(question.left_id, question.right_id, choice)
     Tally.objects.filter(pk=row.pk).update(said=bytes(verdicts))

@@ -22,7 +22,7 @@ DAMAGED = ", which was damaged on purpose"
 
 
 def plan(subject: Subject, rater: Rater) -> list[PracticeQuestion]:
-    """The practice questions of a rater, not stored: the same whenever they are planned anew of the same entries."""
+    """The practice questions of a rater, not stored: the same whenever they are planned again of the same entries."""
     study, grid = subject.study, subject.grid
     rng = np.random.default_rng([study.seed, rater.pk or 0, 19])
     is_live, is_gold = subject.live_units, subject.gold

@@ -1,6 +1,6 @@
 """A walk through a study as its raters will see it, of which nothing is stored.
 
-The questions follow from the study alone, so that every request finds them anew: those of a rater who comes first, the practice
+The questions follow from the study alone, so that every request finds them again: those of a rater who comes first, the practice
 included, and only the first few of those that count.
 """
 

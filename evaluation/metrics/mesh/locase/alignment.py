@@ -91,7 +91,7 @@ def aligned(points: np.ndarray) -> np.ndarray:
     """The points turned to their principal axes, longest first, about their mean, scaled to mean norm 1.
 
     The first two axes point to where the sum of cubes is positive, the third makes the frame right-handed. Along an axis of
-    symmetry that sum is 0 but for rounding, which must not choose; there the axis is turned so that the third one's sum is positive
+    symmetry that sum is 0 except for rounding, which must not choose; there the axis is turned so that the third one's sum is positive
     too, as turning it shows the same shape.
     """
     centred = points - totals(points) / len(points)

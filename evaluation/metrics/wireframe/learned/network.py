@@ -92,7 +92,7 @@ def ready(data: bytes, width: int) -> Head:
     try:
         head.load_state_dict(stored_tensors.load(data))
     except (SafetensorError, RuntimeError) as error:
-        raise WeightsError(f"The weights of wf_learned do not fit features of {width} numbers; restore the file or train anew.") from error
+        raise WeightsError(f"The weights of wf_learned do not fit features of {width} numbers; restore the file or train again.") from error
     if not all(torch.isfinite(value).all() for value in head.state_dict().values()):
         raise WeightsError("The weights of wf_learned hold numbers that are not finite; restore the file or train again.")
     return head.eval().requires_grad_(False)
