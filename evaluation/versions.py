@@ -51,7 +51,7 @@ def here() -> dict[str, str]:
 
 def differences(found: Mapping[str, object], wanted: Mapping[str, str] | None = None) -> dict[str, tuple[str, str]]:
     """(version found, version wanted) of each computing library that is there in another version than wanted, the service's without
-    `wanted`. What follows a + names a build, such as torch's for processors, and does not count."""
+    `wanted`. The part after a + names a build, such as torch's for processors, and is ignored."""
     wanted = exact() if wanted is None else wanted
     both = {name: (str(found[name]), wanted[name]) for name in COMPUTING if name in found and name in wanted}
     return {name: pair for name, pair in both.items() if pair[0].partition("+")[0] != pair[1].partition("+")[0]}

@@ -1,7 +1,7 @@
 """Reader of settings from the environment: each has a kind and, where it is a number, a range.
 
-What cannot be read is noted as one sentence with the variable's name, its value and an example; its default stands in until all
-settings are read, so that `end_if_wrong` can say everything that is wrong at once.
+An unreadable variable is noted as one sentence with its name, its value and an example. Its default is used until all settings are read, so
+that `end_if_wrong` can say everything that is wrong at once.
 """
 
 from __future__ import annotations

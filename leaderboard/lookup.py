@@ -85,7 +85,7 @@ def not_shown_yet(request: HttpRequest, place: PhasePlace, here: str) -> HttpRes
 def organizer(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """The view gets the challenge instead of its slug, and only from those who organize it.
 
-    What a model or the storage refuses to a form is shown on the page that the form came from.
+    Refusals of a model or the storage are shown on the page of the form.
     """
 
     @login_required

@@ -1,6 +1,6 @@
 """The things that requests point to: the challenge, phase, entry or team of its address, for pages, API, console and rating alike.
 
-What somebody may not know of is not there: Http404. What they may know of but not do is PermissionDenied.
+Objects that a user may not know of raise Http404. Acts on known objects without the right raise PermissionDenied.
 """
 
 from __future__ import annotations

@@ -77,8 +77,8 @@ class MetricEntry:
 class Manifest:
     """The expectations of one phase. ``unit_scale`` is metres per unit; items are in reference order.
 
-    Of images, ``background`` (#rrggbb) is what they are laid on where they are transparent, and ``resize`` says whether
-    one of another size is refused ("none") or brought to the reference's ("reference").
+    Of images, ``background`` (#rrggbb) is the colour behind transparent pixels, and ``resize`` says whether an image of another size is
+    rejected ("none") or resized to the reference ("reference").
 
     Construction checks everything and raises ``ManifestError``.
     """

@@ -94,8 +94,8 @@ def count(name: str, key: str, rate: Rate, now: float | None = None) -> None:
 
 
 class AtOnce:
-    """Places of a web process for requests that take long: `all_places` of them, and for one client as many as
-    PAGES_AT_ONCE says. Of those who have a place `workers` work at a time, because threads share one interpreter."""
+    """Places of a web process for requests that take long: `all_places` of them, and for one client as many as PAGES_AT_ONCE says. Of the
+    requests that have a place `workers` work at a time, because threads share one interpreter."""
 
     RETRY_SECONDS = 2
 

@@ -24,9 +24,9 @@ def pictures(
 ) -> Iterator[Any]:
     """(name, uint8[H, W, 3]) of each picture that the view has.
 
-    `maps` are the key and the parameters of the columns that judge places by clean views, by slug; `objects` the scene's value
-    and the view's objects of the columns of objectness by slug. What the view has not (a render, a reference image, clean views, a
-    mask) makes no picture.
+    `maps` are the key and the parameters of the columns that judge places by clean views, by slug; `objects` the scene's value and the
+    view's objects of the columns of objectness by slug. Parts that the view lacks (a render, a reference image, clean views, a mask) make
+    no picture.
     """
     render = None if pair.prediction is None else pair.pred
     reference = None if pair.reference.image is None else pair.ref

@@ -1,4 +1,4 @@
-"""Arrays that come into a pair, held to what they must be. What files may hold is checked where they are parsed."""
+"""Checks of the arrays that a pair is made of. The parsers check the contents of files."""
 
 from __future__ import annotations
 

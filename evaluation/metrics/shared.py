@@ -144,8 +144,8 @@ class SharedWork:
     def reference_once(self, key: str, compute: Callable[[], Arrays]) -> Arrays:
         """`compute()`, unless `prepared` has it already: a tuple of arrays, which nobody may change.
 
-        `compute` may depend on the reference, the unit and the contents of `key`, and not on the prediction. What is read back must be the
-        arrays bit for bit. Arrays of other precisions than float32 are kept beside them.
+        `compute` may depend on the reference, the unit and the contents of `key`, and not on the prediction. The arrays that are read back
+        must be the same bit for bit. Arrays of other precisions than float32 are kept beside them.
         """
         if precision.current() != precision.FLOAT32:
             key = f"{key} in {precision.current()}"

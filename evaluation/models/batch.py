@@ -309,7 +309,7 @@ class EvaluationBatch(models.Model):
         return {"done": sum(s in ("done", "excluded") for s in states), "failed": states.count("failed"), "total": len(states)}
 
     def parts_progress(self) -> dict[str, int]:
-        """Numbers of parts of its members: done, and with those that wait in all. What failed or was dropped is neither."""
+        """Numbers of parts of its members: done, and with those that wait in all. Failed and dropped batches are neither."""
         states = list(self.members().filter(parts__state__in=("waiting", "done")).values_list("parts__state", flat=True))
         return {"done": states.count("done"), "total": len(states)}
 

@@ -113,8 +113,8 @@ def seconds_allowed(batch: Batch, slugs: Sequence[str], start: int, stop: int) -
     """Processor time that a part may take: CHILD_SECONDS for each PART_SAMPLES items, because a group is never split, however
     large; or more where its metrics declare that they need it.
 
-    What they declare is for an entry as large as the phase takes, beside its reference, because a part that was stopped
-    would be stopped again: no entry may fail for the speed of the machine.
+    Their declared effort is for the largest entry that the phase takes, beside its reference. A stopped part would be stopped again, and no
+    entry may fail because a machine is slow.
     """
     usual = settings.CHILD_SECONDS * math.ceil((stop - start) / settings.PART_SAMPLES)
     return round(max(usual, min(SLOWER * sum(_declared(batch, slugs, start, stop)), LONGEST * settings.CHILD_SECONDS)))

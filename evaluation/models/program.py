@@ -152,7 +152,7 @@ class MetricProgram(Run):
     def add(
         cls, challenge: Challenge, path: Path, name: str, actor: User | None, *, scope: str = "", is_public: bool = False
     ) -> MetricProgram:
-        """The program in a zip or folder that was sent as `name`, stored and to be checked. What is here already is not added twice.
+        """The program in a zip or folder that was sent as `name`, stored and to be checked. An existing version is not added twice.
         `Refused` in one sentence where it cannot be."""
         try:
             # With workers of their own the web server has neither their packages nor their sandbox: they say what is missing.

@@ -32,8 +32,8 @@ class Deferrable(Leased):
         return bool(self.under_lease().update(lacking_since=None, **values))
 
     def defer_to_others(self, why: Why, at_most: timedelta) -> None:
-        """This worker lacks what the row needs, which is no attempt: leave the row to one that has it, or to this one later. What nobody
-        could do for `at_most` fails."""
+        """This worker lacks what the row needs, which is no attempt: leave the row to one that has it, or to this one later. A run that no
+        worker could do for `at_most` fails."""
         now = database_clock.read()
         since = self.lacking_since or now
         if now - since >= at_most:

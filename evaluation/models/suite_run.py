@@ -64,9 +64,9 @@ class SuiteRunQuerySet(LeasedQuerySet):
 class SuiteRun(Run):
     """One run of a suite for one fingerprint: the acceptance test on a `reference`, or the sanity tests where there is none.
 
-    A worker does it slice by slice. What a slice has measured is kept at its end, under the lease, so that a worker that dies loses one
-    slice at most. Once an acceptance test is judged its column follows the verdict; then the pictures of each scene's first view are
-    made, for its page.
+    A worker does it slice by slice. Measurements of a slice are stored at its end, under the lease, so a worker that dies loses at most one
+    slice. Once an acceptance test is judged its column follows the verdict; then the pictures of each scene's first view are made, for its
+    page.
     """
 
     class State(TextChoices):

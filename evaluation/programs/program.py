@@ -1,7 +1,7 @@
 """A metric program that is run: items in, results out, each call in the sandbox.
 
 Python programs are called per item, group or set, each time in a process that has never seen another. Scripts and images are run once for
-all items of a slice. What a program does wrong is a failed item with a sentence. Where nothing isolates it, `NoSandbox` is raised and
+all items of a slice. An error of a program makes its item fail, with a sentence. Where nothing isolates it, `NoSandbox` is raised and
 nothing is run.
 """
 

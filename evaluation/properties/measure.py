@@ -97,10 +97,9 @@ def run_all(
 ) -> list[Table]:
     """The tables of several metrics of one family, given as (key, parameters, sha256 of the weights or None).
 
-    All metrics see the same damaged models and share the work on each. The models depend on the
-    items and their ids alone. `progress` is called with (done, total) items; `jobs` processes
-    share the items, which changes no number but the time per sample. What is measured of each item
-    is kept in the folder `kept_in`, and what is there already is not measured again.
+    All metrics see the same damaged models and share the work on each. The models depend on the items and their ids alone. `progress` is
+    called with (done, total) items; `jobs` processes share the items, which changes no number but the time per sample. Measurements of each
+    item are stored in the folder `kept_in`, and what is there already is not measured again.
     """
     if not metrics:
         return []

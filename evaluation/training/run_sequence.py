@@ -1,7 +1,7 @@
 """Several trainings in one folder, each from the start: seeded steps that can be interrupted anywhere and go on. PURE.
 
-What a step does follows from the seed, the phase and the step's number alone, so a checkpoint holds the model, the optimiser
-and two numbers, and no state of a random generator.
+A step depends only on the seed, the phase and the step's number. So a checkpoint holds the model, the optimiser and two numbers, and no
+state of a random generator.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Checks of what a worker from outside says that it found, against what a metric can find at all. PURE.
 
-Everything here is hostile until it has passed: types, columns, items, bounds, statuses. What passes can still be wrong; that is for a
-second worker to find.
+Everything here is hostile until it has passed: types, columns, items, bounds, statuses. A result that passes can still be wrong; only a
+second worker can find that.
 """
 
 from __future__ import annotations

@@ -123,7 +123,8 @@ class Values:
         return cls([None] * rows, [0] * rows, [{}] * rows, np.full((rows, items), math.nan))
 
     def of_scenes(self, batch: EvaluationBatch, chosen: Collection[str]) -> Values:
-        """The scores over the items of the chosen scenes alone: the mean over groups of their means. Who had no value has none."""
+        """The scores over the items of the chosen scenes alone: the mean over groups of their means. Entries without a value stay without
+        one."""
         vectors = np.where(batch.items_of(chosen)[None, :], self.vectors, math.nan)
         matrix = uncertainty.unit_matrix(vectors, batch.groups, "item", batch.item_ids)
         n = np.isfinite(matrix).sum(axis=1)

@@ -25,7 +25,7 @@ MAX_TITLE, MAX_SLUG = 80, 63
 
 def results_of(manifest: Manifest, found: Reading, source: str = "", url: str = "", question: str = "", primary: str = "") -> ResultsDef:
     """The results of a set. `primary` names the column that decides the order, by its head or by the metric's name: without it the first
-    metric. Of a set without metrics the columns are people's means. Raises `ResultsError`."""
+    metric. In a set without metrics, the columns are people's means. Raises `ResultsError`."""
     tables = found.tables
     columns, values = _metrics(tables) if tables.metrics else _means(tables)
     titles = [one.column for one in tables.metrics] or [one.column for one in columns]

@@ -156,7 +156,7 @@ def send_entries(demo: Demo, folder: Path, server: str, say: Callable[[str], Non
 
 def backdate(demo: Demo) -> None:
     """Spread the rankings of a new demo over the weeks of its uploads, as the history of a challenge does: each is of the day of its newest
-    entry. What the rankings hold does not change."""
+    entry. The contents of the rankings do not change."""
     uploads(demo).filter(finished_at__isnull=False).update(finished_at=F("received_at") + timedelta(minutes=2))
     for phase in Challenge.objects.get(slug=demo.slug).phases.all():
         at: dict[str, datetime] = {}

@@ -173,8 +173,8 @@ class Set:
 
     @cached_property
     def rows(self) -> list[Row]:
-        """The metrics by their value across items, the highest first, else within; without values by name. Those without values of some
-        results come last: their figures are of fewer results."""
+        """The metrics by their value across items, the highest first, else within; without values by name. Metrics without values for some
+        results come last, because their figures cover fewer results."""
 
         def order(row: Row) -> tuple[bool, float, float, str]:
             figures = (row.across.figure, row.within.figure)

@@ -279,8 +279,8 @@ class JudgeRun(Leased):
     def reserve(self, amount: Decimal | None) -> Reservation | None:
         """Count a request at the most that it can cost, before it is sent; `amount` is None where prices are not known.
 
-        Whoever sends anything calls it first. None: the lease was lost, or the run was stopped, and nothing may be sent. Unpaid, in a
-        sentence, where the request does not fit into the run's own limits or into a budget of the month.
+        Call it before sending anything. None: the lease was lost, or the run was stopped, and nothing may be sent. Unpaid, in a sentence,
+        where the request does not fit into the run's own limits or into a budget of the month.
         """
         month = month_of(timezone.now())
         with transaction.atomic():
@@ -467,5 +467,5 @@ class JudgeAnswer(models.Model):
 
     @property
     def verdicts(self) -> list[list[int]]:
-        """Those of every text that could be read."""
+        """Verdicts of every text that could be read."""
         return [one["verdicts"] for one in self.said if one["verdicts"] is not None]

@@ -222,8 +222,8 @@ class MetricChallenge(models.Model):
             AuditEntry.record(self.challenge, actor, "metric_challenge.end", self)
 
     def left(self, user: User, now: datetime | None = None) -> tuple[int, int]:
-        """Uploads that somebody has left today (in UTC), and in all. Those that the service failed to check do not count; those that failed
-        a check do."""
+        """Uploads that somebody has left today (in UTC), and in all. Programs that the service failed to check do not count; programs that
+        failed a check do."""
         mine = self.entries.filter(user=user).exclude(program__cause=Cause.SERVICE)
         return (
             max(0, self.limit_per_day - mine.filter(created_at__gte=midnight(now)).count()),
@@ -269,7 +269,7 @@ class MetricChallenge(models.Model):
         worker_notify.after_commit("studies")
 
     def keep(self, standings: dict[str, Any], now: datetime | None = None) -> None:
-        """Standings are made. Those of earlier days stay what entrants see until midnight."""
+        """Standings are made. Until midnight, entrants still see the earlier standings."""
         now = now or timezone.now()
         values: dict[str, Any] = {"standings": standings | {"made": now.isoformat()}, "standings_at": now}
         if self.standings is not None and _made(self.standings) < midnight(now):
@@ -290,7 +290,7 @@ class MetricChallenge(models.Model):
 
 
 class MetricEntry(models.Model):
-    """A program in a challenge of metrics. Of each entrant the newest that has a figure counts."""
+    """A program in a challenge of metrics. Each entrant's newest entry with a figure counts."""
 
     contest = models.ForeignKey(MetricChallenge, on_delete=models.CASCADE, related_name="entries")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="metric_entries")

@@ -82,7 +82,7 @@ class Rater(models.Model):
         return self.name
 
     def leave(self) -> None:
-        """Leave for good and take everything along. What follows from the answers that stay is computed again."""
+        """Leave for good and take everything along. Figures of the remaining answers are computed again."""
         with transaction.atomic():
             study = self.study.locked()
             if Rater.objects.select_for_update().get(pk=self.pk).left_at is not None:

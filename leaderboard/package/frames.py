@@ -30,8 +30,8 @@ def _names_of_this_version() -> Iterator[None]:
 class Site:
     """A Plumbline server. `token` is needed for what is not public, your own entries among it.
 
-    What is shown is what the pages show; a frame's `attrs` say what it is of. Raises `submissions.client.transfer.ServerError`, whose
-    text is a sentence.
+    Frames show what the pages show; a frame's `attrs` say what it is of. Raises `submissions.client.transfer.ServerError`, whose text is a
+    sentence.
     """
 
     def __init__(self, url: str, token: str = "") -> None:

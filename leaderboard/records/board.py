@@ -610,7 +610,7 @@ class Board(Record):
 
     @classmethod
     def from_json(cls, data: bytes) -> Self:
-        """The ranking that such bytes hold. Of thousands of entries pydantic's parser takes a third of the time of json's."""
+        """The ranking that such bytes hold. For thousands of entries, pydantic's parser takes a third of the time of json's."""
         return cls.model_validate(from_json(data))
 
     def to_json(self) -> bytes:
@@ -649,8 +649,8 @@ class Board(Record):
         return next((index for index, row in enumerate(self.entries) if row.id == entry), None)
 
     def redacted(self, hidden_ids: Collection[int]) -> Self:
-        """A copy in which the entries `hidden_ids` keep their places and nothing else: no name, no team, no links, no values. What was
-        decided about them later holds for old rankings too."""
+        """A copy in which the entries `hidden_ids` keep their places and nothing else: no name, no team, no links, no values. Later
+        decisions about them also apply to old rankings."""
         at = {index for index, entry in enumerate(self.entries) if entry.id in hidden_ids}
         if not at:
             return self

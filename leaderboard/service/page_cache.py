@@ -1,8 +1,7 @@
 """Parts of public pages, computed once in a process.
 
-What is kept is named by all that it depends on: the ranking (which never changes), the choices of the address, and what
-the viewer may see. It is made without the request, so that nothing of one viewer (name, log-in, tokens of forms) can get into
-what another is shown.
+Cached pages are named by everything they depend on: the ranking (which never changes), the choices in the address, and the viewer's rights.
+It is made without the request, so that nothing of one viewer (name, log-in, tokens of forms) can get into what another is shown.
 """
 
 from __future__ import annotations

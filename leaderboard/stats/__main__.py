@@ -225,8 +225,8 @@ def _refuse(options: argparse.Namespace, names: Sequence[str], noun: str) -> Non
 def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> list[MetricScores]:
     """Metrics from a CSV file: the columns sample and method, then KEY:higher or KEY:lower for each metric.
 
-    A line without a sample, where the votes name them, has the method's values over everything, which count of a metric that has none
-    on a sample. What the votes do not name is left out. Raises `VotesError` with every problem.
+    A line without a sample, where the votes name them, has the method's values over everything, which count of a metric that has none on a
+    sample. Names that the votes do not have are left out. Raises `VotesError` with every problem.
     """
     with path.open(newline="", encoding="utf-8-sig") as stream:
         table = voting.table_of(stream, path.name)

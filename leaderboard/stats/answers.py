@@ -81,7 +81,7 @@ class Answers:
 
     @cached_property
     def decided(self) -> Answers:
-        """Those that name a winner."""
+        """Answers that name a winner."""
         return self.take(self.verdict != 0)
 
 

@@ -2,9 +2,9 @@
 
     eta = theta_a - theta_b + gamma side + z beta,   P(a) ~ exp(eta / 2),   P(b) ~ exp(-eta / 2),   P(equal) ~ nu
 
-It is an exponential family, so that its fitted points (1 for a win, 1/2 for a tie) are the observed ones of each entry. What
-boards rank by is `implied`: how often an entry would be preferred, ties half, against each of the others in turn, which does not
-depend on whom a plan let it meet. Intervals come from the influence of each answer, over raters and samples (`crossed`).
+It is an exponential family, so that its fitted points (1 for a win, 1/2 for a tie) are the observed ones of each entry. Boards rank by
+`implied`: how often an entry would be preferred, ties half, against each of the others in turn, which does not depend on whom a plan let it
+meet. Intervals come from the influence of each answer, over raters and samples (`crossed`).
 """
 
 from __future__ import annotations

@@ -308,8 +308,8 @@ def _forecast(rows: Sequence[metric_board.Row]) -> Forecast | None:
 def _entries(
     answers: Answers, levels: Sequence[Levels], few: Mapping[str, Reason], scored: Mapping[str, Entry]
 ) -> tuple[list[Entry], list[Places | None]]:
-    """People's figures of each entry, the best first, and the places of each part. Those named in `few`, which too few people judged or
-    on too few items, have no interval and no place, stand last, and take no place from others. `scored` are the mean scores of ratings."""
+    """People's figures of each entry, the best first, and the places of each part. Those named in `few`, which too few people judged or on
+    too few items, have no interval and no place. They come last, and take no place from others. `scored` are the mean scores of ratings."""
     counts = np.bincount(np.concatenate([answers.a, answers.b]), minlength=len(answers.entries))
     rows: list[Entry] = []
     ranges: list[Places | None] = []

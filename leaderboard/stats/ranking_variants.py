@@ -106,8 +106,8 @@ def pearson(ranks: Floats) -> Floats:
 def clusters(tau: Floats, together: float = TOGETHER) -> tuple[tuple[int, ...], ...]:
     """Average-linkage clusters of metrics, joined while their mean tau is at least ``together``.
 
-    The order is that of the whole tree: the joining goes on below ``together`` to place the groups next to those they
-    agree with most. Of two sides the one with the column that comes first stands first.
+    The order is that of the whole tree: the joining goes on below ``together`` to place the groups next to those they agree with most. The
+    side with the earlier column comes first.
     """
     likeness = np.where(np.isnan(tau), 0.0, tau)
     groups: list[tuple[int, ...]] = [(index,) for index in range(len(tau))]

@@ -1,9 +1,8 @@
 """Everything that a study's answers on one criterion say, as records: the names that pages, exports, the API and the command share.
 
-What computes a figure makes its record, `None` in the place of what is not a number. A record is written as its fields stand
-(`plain`) and never reshaped; `leaderboard.records.study` says how it is stored and read. Two sets of entries have the same
-figures: the entries of teams and baselines, which everything is headed by, and `all`, damaged and empty entries and the reference
-included.
+The code that computes a figure makes its record, `None` in the place of what is not a number. A record is written as its fields stand
+(`plain`) and never reshaped; `leaderboard.records.study` says how it is stored and read. Two sets of entries have the same figures: the
+entries of teams and baselines, which everything is headed by, and `all`, damaged and empty entries and the reference included.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Cache of what the 3D view is sent, computed once: stored under the hash of all it depends on, which is also its ETag.
 
-Nothing under a storage key changes, so neither does what was made of it. Who may see it is asked
-before, at every request: browsers keep a copy of their own and ask each time whether it still holds.
+Nothing under a storage key changes, so neither does what was made of it. Every request checks first whether the viewer may see it. Browsers
+keep a copy and ask each time whether it is still current.
 """
 
 from __future__ import annotations

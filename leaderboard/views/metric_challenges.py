@@ -190,7 +190,7 @@ class Rounded:
 
 
 def _rounded_lines(row: MetricChallenge, standings: dict[str, Any] | None, user: Any) -> list[Rounded]:
-    """The public half for everybody before the end, the highest percentage first. What is not here would tell more of hidden items."""
+    """The public half for everybody before the end, the highest percentage first. Anything more would reveal more about hidden items."""
     rows, points = [], []
     for one, entry in _with_entries(row, standings, "public"):
         line = _line(row, one, entry)

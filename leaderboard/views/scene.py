@@ -62,7 +62,8 @@ def scene_progress(request: HttpRequest, pk: int, scene: str) -> HttpResponse:
 
 
 def entry_picture(request: HttpRequest, pk: int, item: str, name: str) -> HttpResponse:
-    """One picture. Who may see it is asked at every request; browsers keep a copy and ask each time whether it still holds."""
+    """One picture. Every request checks whether the viewer may see it. Browsers keep a copy and ask each time whether it is still
+    current."""
     place, evaluation = _scored(request, pk)
     own = name.removesuffix(names.SMALL) == names.RENDER
     place.viewer.require("submission.see_render" if own else "submission.see_geometry", place.submission)

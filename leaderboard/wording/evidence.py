@@ -112,7 +112,7 @@ def between_of(figures: MetricFigures) -> SetFigure | None:
 
 def best(titles: Sequence[tuple[str, SetFigure | None]], where: str, looked_for: Sequence[str] = ()) -> str:
     """Sentence on which metrics may be the best, from their places, and never from the order of values; empty where nothing was compared.
-    Of many that are ruled out it names those that readers look for."""
+    If many are ruled out, it names the metrics that readers look for."""
     tested = [(title, figure.may_be_best) for title, figure in titles if figure is not None and figure.may_be_best is not None]
     if len(tested) < 2:
         return ""

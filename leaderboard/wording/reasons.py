@@ -93,8 +93,8 @@ def why(of: Any, noun: Noun = SAMPLE) -> str:
 
 
 def told(content: Any, noun: Noun = SAMPLE) -> Any:
-    """Contents in JSON's types with the sentence of each reason beside it: of `reason` in `why`, of `mos_mle_reason` in `mos_mle_why`. What
-    an earlier ranking said stays as it was said."""
+    """Contents in JSON's types with the sentence of each reason beside it: of `reason` in `why`, of `mos_mle_reason` in `mos_mle_why`.
+    Sentences of earlier rankings stay as they are."""
     if isinstance(content, list):
         return [told(each, noun) if isinstance(each, dict | list) else each for each in content]
     if not isinstance(content, dict):

@@ -14,8 +14,8 @@ Told = TypeVar("Told")
 
 
 def worded(record: Told, noun: Noun = SAMPLE) -> Told:
-    """The record, and what it holds, with the sentence of `reason` in `why`; `noun` is what an item is called. What an earlier ranking
-    said stays as it was said."""
+    """The record, and what it holds, with the sentence of `reason` in `why`; `noun` is what an item is called. Sentences of earlier
+    rankings stay as they are."""
     return _worded(record, noun)
 
 

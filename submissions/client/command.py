@@ -160,7 +160,7 @@ def _follow(args: argparse.Namespace, server: Server, submission: dict[str, Any]
 def _as_file(args: argparse.Namespace, folder: Path, manifest: Manifest | None) -> Path:
     """The file that is sent: the path itself, or the folder there as a zip whose bytes depend on its files alone.
 
-    Links to files of items are followed. Those that leave the folder are listed, and need --follow-links.
+    Links to files of items are followed. Links that leave the folder are listed, and need --follow-links.
     """
     path = Path(args.path)
     if not path.exists():

@@ -31,6 +31,6 @@ def in_time(phase: Phase, now: datetime | None = None) -> Q:
 
 
 def too_late(phase: Phase, now: datetime | None = None) -> Q:
-    """Entries received after the freeze; none while the board is not frozen. What the service made for a study is never late."""
+    """Entries received after the freeze; none while the board is not frozen. Entries that the service made for a study are never late."""
     frozen = frozen_since(phase, now)
     return Q(pk__in=[]) if frozen is None else SENT & Q(received_at__gt=frozen)

@@ -355,7 +355,7 @@ class Submission(Leased):
 
     def reject(self, problems: list[str], n_problems: int, warnings: list[str], detail: str = "", reason: Reason = Reason.PROBLEMS) -> bool:
         """`detail` is the traceback where a reader of ours broke down. A reason to be on hold says that the file is well formed, and
-        `problems` are what its team is asked whether it is meant so. Of a team's entries on hold the newest wait on, at most
+        `problems` are what its team is asked whether it is meant so. Only a team's newest entries on hold keep waiting, at most
         `MOST_ON_HOLD`."""
         now = timezone.now()
         self.finished_at, self.status, self.reason = now, Status.REJECTED, reason

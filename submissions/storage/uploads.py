@@ -1,8 +1,7 @@
 """The one way in for uploads. The page, the API and through it the client all use it.
 
-An upload is reserved (`start`), sent in parts (`save_part`, or straight to S3) and finished
-(`finish`), or sent whole in one request (`send_whole`). Every step can be repeated after a lost
-connection. What the row says about size and hash is compared with what storage really holds.
+An upload is reserved (`start`), sent in parts (`save_part`, or straight to S3) and finished (`finish`), or sent whole in one request
+(`send_whole`). Every step can be repeated after a lost connection. Size and hash in the row are compared with the stored bytes.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def _page(request: HttpRequest, place: ChallengePlace, status: int = 200, **more
 def _act(words: str, action: str = "team.lead") -> Callable:
     """A POST on the viewer's team: asks permission, runs the act, says in `words` that it is done.
 
-    What the model refuses is shown on the page itself, above the form it came from.
+    Refusals of the model are shown on the page itself, above the form.
     """
 
     def decorate(act: Callable[[HttpRequest, Team], str | None]) -> Callable:

@@ -153,7 +153,7 @@ class Detections:
 def detections(pair: RenderPair, looking: Looking) -> Detections:
     """The objects of the pair's reference image, most probable first, and then the marked ones.
 
-    What the detector finds is looked for once per reference. ValueError if the view has no reference image.
+    The detector runs once per reference. ValueError if the view has no reference image.
     """
     image = pair.reference.image  # not decoded for its size: what is looked for may be known already
     if image is None:

@@ -1,8 +1,8 @@
 """Canonical wireframes, in an order that geometry and edges alone fix: what every wireframe metric except hss reads.
 
-Arrays: vertices float64[V, 3], edges int64[E, 2] naming vertices. Lengths are in the unit of the arrays. Vertices go by x, then
-y, then z. Those at the same place go by their neighbours, as colour refinement does it: a vertex is told from another of its
-place by the multiset of its neighbours' labels, over and over. What is still alike is taken one by one, and refined again.
+Arrays: vertices float64[V, 3], edges int64[E, 2] naming vertices. Lengths are in the unit of the arrays. Vertices go by x, then y, then z.
+Those at the same place go by their neighbours, as colour refinement does it: a vertex is told from another of its place by the multiset of
+its neighbours' labels, over and over. Vertices that are still alike are taken one by one, and refined again.
 """
 
 from __future__ import annotations

@@ -43,8 +43,7 @@ def sap3d(pair: Pair, delta_1: float, delta_2: float, delta_3: float, merge_tol:
 def nearest_edges(edges: np.ndarray, others: np.ndarray, slack: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """For each of edges[A, 2, 3] the root of the least summed squared distance of ends to one of others[B, 2, 3], and its row.
 
-    The ends are paired the better way round. Of rows as near as the nearest, up to `slack` of its
-    distance, the first counts.
+    The ends are paired the better way round. If several rows are as near as the nearest, up to `slack` of its distance, the first counts.
     """
     distance, nearest = np.empty(len(edges)), np.empty(len(edges), dtype=np.int64)
     rows = max(1, BLOCK // len(others))

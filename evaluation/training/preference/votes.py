@@ -1,7 +1,7 @@
 """Votes of raters, as examples to learn from and in parts to judge by: who won against whom on which sample. PURE.
 
-The file is the one that studies export (`rater, group, sample, left, right, choice, ...`). Of a rater's answers to the same
-pair of a sample the first counts, questions that were asked again on purpose do not, and equal ones teach nothing.
+The file is the one that studies export (`rater, group, sample, left, right, choice, ...`). Only a rater's first answer to a pair of a
+sample counts. Questions that were repeated on purpose do not count, and ties teach nothing.
 """
 
 from __future__ import annotations
@@ -152,8 +152,8 @@ def folds(samples: int, methods: int, count: int) -> list[Fold]:
     """At most `count` folds: samples, and methods into three groups, are dealt in the order of their names; fold f is judged
     on its samples by group f mod 3.
 
-    With 10 samples and 27 methods that is one sample and nine methods (36 pairs) a fold, and 9 · 153 pairs to train on. Of
-    fewer than six methods there are two groups, and no folds of fewer than four methods or two samples.
+    With 10 samples and 27 methods that is one sample and nine methods (36 pairs) a fold, and 9 · 153 pairs to train on. With fewer than six
+    methods there are two groups. With fewer than four methods or two samples there are no folds.
     """
     groups = min(METHOD_GROUPS, methods // 2)
     count = min(count, samples) if groups >= 2 and samples >= 2 else 0

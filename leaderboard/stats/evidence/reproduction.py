@@ -60,8 +60,8 @@ def line(
 ) -> PrintedLine:
     """The number that the metric's values x float64[J] and people's y float64[J] give, both as they stand in the source.
 
-    Of a metric of which lower is better papers print the correlation with either sign: it is compared in the sign that is printed. A number
-    printed to `digits` must round to the same; one that is printed to more may differ by one unit of these.
+    If lower is better, papers print the correlation with either sign. The comparison uses the printed sign. A number printed to `digits`
+    must round to the same; one that is printed to more may differ by one unit of these.
     """
     known = ~(np.isnan(x) | np.isnan(y))
     x, y = x[known], y[known]

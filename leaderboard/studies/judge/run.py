@@ -1,8 +1,7 @@
 """The asking: a worker takes a run for a turn, keeps each answer as it comes, and gives the run back.
 
-What was answered is written before anything else is asked in its place, so a worker that is killed costs the answers that were
-on their way at that moment and no more. Nothing is written but under the lease. The threads only wait for the endpoint; images,
-rows, money and the lease are the main thread's.
+Answers are stored before the next question is asked, so a worker that is killed loses only the answers on their way at that moment. Nothing
+is written but under the lease. The threads only wait for the endpoint; images, rows, money and the lease are the main thread's.
 
 Before a request is sent it is counted at the most that it can cost, which is committed to the database; afterwards what it has cost
 stands in its place. So no limit is passed, whoever else asks at the same time and whenever a worker is killed.

@@ -1,8 +1,8 @@
 """Raters of requests, and the ways in which people become raters.
 
-A rater with an account is known by their log-in; one who came by a link without an account by a key in a cookie
-that only this study's pages get. The same key is in the rater's own link, with which they come back elsewhere.
-Who logs in later stays that rater without a name, but is asked nothing more about entries of their own.
+A rater with an account is known by their log-in; one who came by a link without an account by a key in a cookie that only this study's
+pages get. The same key is in the rater's own link, with which they come back elsewhere. A rater who logs in later stays a rater without a
+name, but is asked nothing more about entries of their own.
 """
 
 from __future__ import annotations
@@ -177,9 +177,9 @@ def join(
     `query` holds the parameters of the address they came by, of which the study keeps those of its panel; `setup` is what they said
     of their eyes and screen.
 
-    Who is one already stays as they are, known by their account or by the key of a form that is sent a second time. Raises `Refused`, with
-    a sentence, if the study takes no answers now, has all the raters it needs (in total or of their group), the invitation is used up, or
-    the rater was removed or took part before.
+    An existing rater stays unchanged; they are known by their account, or by the key of a form that is sent twice. Raises `Refused`, with a
+    sentence, if the study takes no answers now, has all the raters it needs (in total or of their group), the invitation is used up, or the
+    rater was removed or took part before.
     """
     now = now or timezone.now()
     with transaction.atomic():

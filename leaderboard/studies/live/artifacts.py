@@ -1,7 +1,7 @@
 """Entries that the service makes for raters to judge beside those of teams: damaged copies of the reference, and the empty entry.
 
-They are submissions like any other, so that the same code stores, scores and draws them, and marked with what they were
-made as: they stand on no board and count against no quota. Of one reference each is made once, whichever studies ask.
+They are submissions like any other, so that the same code stores, scores and draws them, and marked with what they were made as: they stand
+on no board and count against no quota. Each is made once per reference, for all studies.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def make_due() -> int:
 
 
 def waiting() -> Any:
-    """Rows whose entry is still to be made. What studies from elsewhere call damaged is not here to be made."""
+    """Rows whose entry is still to be made. Damaged entries of published studies cannot be made here."""
     return (
         StudyEntry.objects.filter(submission=None, study__reference__isnull=False, study__key__isnull=False)
         .exclude(artifact="")

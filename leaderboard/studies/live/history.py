@@ -1,6 +1,6 @@
 """A rater's history: questions and answers in brief (a few bytes a question), the rows that hold them, and progress and pace.
 
-Whoever writes a row holds the lock of its rater.
+The lock of its rater must be held to write a row.
 """
 
 from __future__ import annotations

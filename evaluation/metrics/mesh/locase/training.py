@@ -155,7 +155,7 @@ def phases(subjects: Sequence[Subject], plan: Plan) -> list[Phase]:
 class Training(Phased[Phase]):
     """Training of the whole network, or of its adapters where there are weights to start from, on a `device` of torch.
 
-    What is judged and exported is the running mean of the weights, so that a run may be stopped anywhere.
+    The running mean of the weights is judged and exported, so that a run may be stopped anywhere.
     """
 
     model: LoCaSE
