@@ -30,8 +30,8 @@ BOUND = 15.0  # a side or a covariate beyond this is not finite
 SPREAD = 0.5  # of raters' consistency around that of the panel, as a prior
 NOBODY = Reason(Key.NO_PREFERENCE)
 PRIOR = "A weak prior was used: some entries never lost to the others."
-NO_SIDE = "The effect of the side could not be separated from the entries."
-NO_COVARIATE = "The effect of {} could not be separated from the entries or from another covariate."
+NO_SIDE = "The side could not be separated from the entries."
+NO_COVARIATE = "{} could not be separated from the entries or from another covariate."
 NO_END = "{} has no finite effect, as where everybody chose by it alone, and was left out."
 
 

@@ -107,7 +107,7 @@ def test_a_metric_without_its_weights_is_refused_with_the_command(cache, tmp_pat
 def test_the_services_own_command(cache, server, tmp_path):
     out = io.StringIO()
     call_command("fetch_weights", "alexnet", stdout=out)
-    assert "alexnet is here" in out.getvalue() and weights.published("alexnet").there
+    assert "alexnet is installed" in out.getvalue() and weights.published("alexnet").there
     with pytest.raises(CommandError, match="There is no file of weights 'nonsense'"):
         call_command("fetch_weights", "nonsense")
     with pytest.raises(CommandError, match=r"is not in this service's bucket"):

@@ -49,7 +49,7 @@ def get(file, source="", pauses=None):
 def test_it_comes_is_checked_and_leaves_nothing_but_itself_and_its_record(made, server, cache):
     file = made(SHA[:8])
     assert not file.there and file.sha256 is None
-    assert get(file).startswith("squeezenet1_1 is here (3.0 MB, sha256 ")
+    assert get(file).startswith("squeezenet1_1 is installed (3.0 MB, sha256 ")
     assert file.there and file.path.read_bytes() == DATA and file.sha256 == SHA
     assert sorted(path.name for path in cache.iterdir()) == [file.filename, f"{file.filename}.json"]
     record = json.loads((cache / f"{file.filename}.json").read_text())
@@ -60,7 +60,7 @@ def test_it_comes_is_checked_and_leaves_nothing_but_itself_and_its_record(made, 
 def test_what_is_here_is_not_fetched_again(made, server):
     file = made(SHA[:8])
     get(file)
-    assert "is here already" in get(file) and len(server.asked) == 1
+    assert "is already installed" in get(file) and len(server.asked) == 1
 
 
 def test_after_a_cut_it_goes_on_where_it_stopped_within_one_run(made, server):

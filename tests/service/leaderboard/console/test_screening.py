@@ -158,5 +158,5 @@ def test_a_study_that_was_brought_in_is_screened_from_the_list(place, study, cli
 
 def test_raters_of_pairs_that_were_brought_in_are_not_screened(phase, people):
     pairs = Study.objects.create(phase=phase, slug="pairs", title="Pairs", question="Which?")
-    with pytest.raises(Refused, match="by hand"):
+    with pytest.raises(Refused, match="one by one"):
         pairs.screen(people.organizer, True)

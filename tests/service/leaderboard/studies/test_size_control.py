@@ -188,7 +188,7 @@ def test_the_page_says_what_size_wins_among_equals_beside_the_column_without(pha
 def test_a_size_that_is_the_entrys_own_is_refused_by_name(phase, rows, client):
     study_of(phase)
     page = of_account(phase, client)
-    assert "Size could not be told apart from the entries" in page and ">Without</th>" not in page
+    assert "Size could not be separated from the entries" in page and ">Without</th>" not in page
 
 
 def test_a_size_that_is_not_known_of_everything_is_left_out_with_a_note(phase, rows, client):
