@@ -29,16 +29,14 @@ __all__ = [
     "Param",
     "ParamError",
     "UnknownMetric",
-    "computed",
+    "definition_digest",
     "find",
     "fingerprint",
     "get",
-    "is_current",
     "look_up_others",
     "parse_param",
-    "require_computed",
     "resolve_params",
-    "version_of",
+    "runs_networks",
     "with_programs",
 ]
 
@@ -169,55 +167,17 @@ def fingerprint(key: str, params: Mapping[str, Any], weights_sha256: str | None 
     resolved = resolve_params(key, params)
     if weights_sha256 is None:
         weights_sha256 = weights.digest_of(spec, resolved)
-    return _digest(key, spec.version, resolved, weights_sha256)
+    return definition_digest(key, spec.version, resolved, weights_sha256)
 
 
-def version_of(column: Mapping[str, Any]) -> int | None:
-    """The version of its metric that a column of a batch (`PhaseMetric.snapshot`) has the values of, which its fingerprint says;
-    None where no version up to that of this code has such values: of newer code, or of a metric that is no more.
-
-    What is hashed are the parameters that the column keeps, so one that the metric has gained since changes nothing.
-    """
-    spec = find(column["key"])
-    if spec is None:
-        return None
-    params = column["params"]
-    for version in range(spec.version, 0, -1):
-        digest, then = column.get("weights_sha256"), spec.at(version) or spec
-        if digest is None and then.networks:  # a column from before it was kept there
-            digest = weights.digest_of(then, resolve_params(spec.key, params))
-        if _digest(spec.key, version, params, digest) == column["fingerprint"]:
-            return version
-    return None
+def runs_networks(key: str, params: Mapping[str, Any]) -> bool:
+    """Return whether a network computes this metric; a metric that this code has not runs none."""
+    spec = REGISTRY.get(key)
+    return spec is not None and spec.runs_networks(params)
 
 
-def is_current(column: Mapping[str, Any]) -> bool:
-    """True if this code computes exactly what a column of a batch holds."""
-    version = version_of(column)
-    spec = find(column["key"])
-    return spec is not None and version == spec.version and (not spec.is_program or column.get("weights_sha256") == spec.contents)
-
-
-def computed(column: Mapping[str, Any]) -> MetricSpec | None:
-    """The metric in the version whose values a column of a batch has, current or earlier; None where this code has none such."""
-    spec = find(column["key"])
-    if spec is None or spec.is_program:
-        return spec if is_current(column) else None
-    version = version_of(column)
-    return None if version is None else spec.at(version)
-
-
-def require_computed(columns: Iterable[Mapping[str, Any]]) -> None:
-    """Raise OtherDefinition unless this code computes exactly what these columns of a batch hold, in whatever version."""
-    for column in columns:
-        if computed(column) is None:
-            raise OtherDefinition(
-                f"{column['key']} is asked for in another version than the code of this worker has; start it again with the code that "
-                "the service runs, or re-evaluate the phase."
-            )
-
-
-def _digest(key: str, version: int, params: Mapping[str, Any], weights_sha256: str | None) -> str:
+def definition_digest(key: str, version: int, params: Mapping[str, Any], weights_sha256: str | None) -> str:
+    """sha256 (hex) of what fixes a metric's numbers, as told."""
     content = {"key": key, "version": version, "params": dict(params), "weights": weights_sha256}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()

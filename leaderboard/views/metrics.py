@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.metrics import peers, registry
+from evaluation.metrics.column import Column as BatchColumn
 from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, Score
 from evaluation.models.acceptance_test import needs_acceptance_test, standings
 from evaluation.networks import weights
@@ -357,7 +358,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
 
     # Columns in phases' rankings by which none ranks: their weights may order nothing, or they have not passed their acceptance test.
     unranked = {usage.pk for usage in used if not weights.may_rank(spec, usage.resolved)}
-    tried = {usage.phase_id: usage for usage in used if usage.pk not in unranked and needs_acceptance_test(usage.snapshot())}
+    tried = {usage.phase_id: usage for usage in used if usage.pk not in unranked and needs_acceptance_test(usage.column())}
     for batch in EvaluationBatch.objects.filter(phase__in=tried, state=EvaluationBatch.State.CURRENT).select_related("phase__challenge"):
         ranking = standings(batch)
         unranked |= {
@@ -476,10 +477,10 @@ def _asked_column(request: HttpRequest, key: str) -> Column | None:
     slug, fingerprint = search_text(request, "column"), search_text(request, "fingerprint")
     # As the phase has it now, then as its batches had it, newest first.
     now = place.phase.metrics.filter(slug=slug, key=key).first()
-    definitions = [now.snapshot()] if now is not None else []
+    definitions = [now.column()] if now is not None else []
     for metrics in place.phase.batches.values_list("metrics", flat=True):
-        definitions += [one for one in metrics if one["slug"] == slug and one["key"] == key]
+        definitions += [one for one in map(BatchColumn.of, metrics) if one.slug == slug and one.key == key]
     for one in definitions:
-        if one["fingerprint"].startswith(fingerprint):
-            return Column(place, slug, one["title"], one["params"], one["fingerprint"], registry.version_of(one))
+        if one.fingerprint.startswith(fingerprint):
+            return Column(place, slug, one.title, one.params, one.fingerprint, one.version)
     raise Http404

@@ -12,7 +12,7 @@ from tests.support.factories import gable, perturbed
 
 edge_f1 = with_defaults("edge_f1")
 
-METRICS = [{"key": "edge_f1", "params": {"tau_edge": 0.5}}, {"key": "corner_f1", "params": {"tau": 0.5}}]
+METRICS = [("edge_f1", {"tau_edge": 0.5}), ("corner_f1", {"tau": 0.5})]
 
 
 def frame(vertices, edges) -> Wireframe:
