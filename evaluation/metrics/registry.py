@@ -10,7 +10,6 @@ import difflib
 import hashlib
 import importlib
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -183,35 +182,33 @@ def definition_digest(key: str, version: int, params: Mapping[str, Any], weights
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+# What a parameter of a kind must be, and the typed value of one; None of anything else.
+_KINDS: Mapping[str, tuple[str, Callable[[Param, Any], Any]]] = {
+    "choice": ("one of {options}", lambda param, value: value if isinstance(value, str) and param.allows(value) else None),
+    "bool": ("true or false", lambda param, value: value if isinstance(value, bool) else None),
+    "int": ("a whole number", lambda param, value: int(value) if _is_number(value) and value % 1 == 0 else None),
+    "float": ("a finite number", lambda param, value: float(value) if _is_number(value) and abs(value) <= 1e300 else None),
+}
+
+
 def _checked(spec: MetricSpec, param: Param, value: Any) -> Any:
     """`value` typed as `param` asks; ParamError in one sentence otherwise."""
     if value is None and param.default is None:
         return None
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    typed: Any = None
-    if param.kind == "choice":
-        wanted = f"one of {', '.join(param.options)}"
-        typed = value if isinstance(value, str) and param.allows(value) else None
-    elif param.kind == "bool":
-        wanted = "true or false"
-        typed = value if isinstance(value, bool) else None
-    elif param.kind == "int":
-        wanted = "a whole number"
-        typed = int(value) if number and (isinstance(value, int) or value.is_integer()) else None
-    else:
-        wanted = "a finite number"
-        typed = float(value) if number and abs(value) <= 1e300 and math.isfinite(value) else None
+    wanted, typed_of = _KINDS[param.kind]
+    typed = typed_of(param, value)
     if typed is None:
-        raise ParamError(f"{spec.key}.{param.name} must be {wanted}, got {value!r}.")
-    if param.kind in ("int", "float"):
-        limits = []
-        if param.positive:
-            limits.append((typed > 0, "more than 0"))
-        elif param.low is not None:
-            limits.append((typed >= param.low, f"at least {param.low}"))
-        if param.high is not None:
-            limits.append((typed <= param.high, f"at most {param.high}"))
-        for holds, sentence in limits:
-            if not holds:
-                raise ParamError(f"{spec.key}.{param.name} must be {sentence}, got {value!r}.")
+        limits = [(False, wanted.format(options=", ".join(param.options)))]
+    elif param.positive:
+        limits = [(typed > 0, "more than 0")]
+    else:
+        limits = [(param.low is None or typed >= param.low, f"at least {param.low}")]
+    limits += [(typed is None or param.high is None or typed <= param.high, f"at most {param.high}")]
+    for holds, sentence in limits:
+        if not holds:
+            raise ParamError(f"{spec.key}.{param.name} must be {sentence}, got {value!r}.")
     return typed
