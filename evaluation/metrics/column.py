@@ -19,7 +19,7 @@ SHOWN = ("title", "weight", "is_primary", "in_ranking", "position")  # what chan
 
 @dataclass(frozen=True)
 class Imported:
-    """What an imported column declares of its figures; `items` where the table has a value for each item."""
+    """Direction, unit and digits that an imported column declares; `items` where its table has a value for each item."""
 
     higher_is_better: bool
     unit: str

@@ -91,7 +91,7 @@ class EvaluationBatch(models.Model):
 
     @property
     def columns(self) -> list[Column]:
-        """What it has values of, in order."""
+        """Columns that it has values of, in order."""
         return [Column.of(one) for one in self.metrics]
 
     @property
