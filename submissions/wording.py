@@ -136,7 +136,7 @@ def sentence(entry: EntryState, reader: Reader) -> str:
             said = UNRANKED[it.why.reason].format(**it.why.numbers)
         case State.SCORED if it.reason == Reason.NEWER_METRICS:
             titles = ", ".join(it.numbers["titles"])
-            said = f"Its items are scored, but for {titles}: that waits until the phase is re-evaluated with a newer version."
+            said = f"Its items are scored, except by {titles}. Those values are missing until a re-evaluation with a newer version."
         case State.SCORING if it.waits:
             said = " ".join(map(waiting, it.waits))
         case _:

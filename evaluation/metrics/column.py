@@ -89,10 +89,10 @@ class Column:
 
     @property
     def version(self) -> int | None:
-        """The version of its metric that it has the values of, which its fingerprint says; None where no version up to that of this code
-        has such values: of newer code, or of a metric that is no more.
+        """The version of its metric that computed it, found by its fingerprint. None if no version known to this code gives that
+        fingerprint, as for newer code or a removed metric.
 
-        What is hashed are the parameters that the column keeps, so one that the metric has gained since changes nothing.
+        Only its stored parameters are hashed, so a parameter added since changes nothing.
         """
         spec = registry.find(self.key)
         if spec is None:

@@ -1,7 +1,7 @@
 """The one table of file metrics: names, directions, units, parameters, worst values.
 
-The web process reads it, which has neither torch nor the libraries of meshes, so the modules below load numpy and nothing else that
-is large: scipy loads its parts on first use, and other libraries are imported in the functions that use them.
+The web process reads it, and has neither torch nor the mesh libraries. So the modules below load no large library except numpy: scipy loads
+its parts on first use, and functions import other libraries themselves.
 """
 
 from __future__ import annotations

@@ -56,8 +56,8 @@ def make(run: PictureRun) -> None:
 
 
 def maps(columns: Sequence[Column]) -> dict[str, dict[str, Any]]:
-    """The key and parameters, by slug, of the columns of a batch that judge places by clean views; columns with the same map count
-    once, and those whose values are of another version have none: it would not be the map that they were taken from."""
+    """The key and parameters, by slug, of a batch's columns that judge places by clean views. Columns with the same map count once. Columns
+    with values of another version are left out, because this code would draw a different map."""
     found: dict[str, dict[str, Any]] = {}
     for column in columns:
         map_of = {"key": column.key.removesuffix("@mask"), "params": column.params}
