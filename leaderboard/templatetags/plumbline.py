@@ -315,7 +315,7 @@ def card_of(context: template.Context, challenge: Challenge) -> Card | None:
 
 @register.simple_tag
 def scoring_of(place: ChallengePlace) -> Scoring | None:
-    """How entries of the phase that the viewer looks for now are scored."""
+    """Scoring of the phase that the viewer looks for now."""
     from leaderboard.views.scoring import scoring  # pages load these tags
 
     return scoring(PhasePlace(place.main_phase, place.viewer)) if place.main_phase else None

@@ -1,4 +1,4 @@
-"""How the entries of a phase are scored, for the overview of its challenge: its metrics, and how far each agrees with people here."""
+"""Scoring of a phase, for the overview of its challenge: its metrics, and how far each agrees with people here."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Scoring:
 
 
 def scoring(place: PhasePlace) -> Scoring | None:
-    """None before the phase opens, to all but organizers, and where nothing is scored here."""
+    """Metrics that decide ranks in the phase. None before it opens, to all but organizers, and where nothing is scored here."""
     phase = place.phase
     columns = list(phase.metrics.all())
     ranking = [one for one in columns if (one.is_primary if phase.ranking == Phase.Rule.PRIMARY else one.in_ranking)]
