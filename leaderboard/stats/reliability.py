@@ -15,6 +15,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from leaderboard.stats.answers import Answers
 from leaderboard.stats.minimums import ANSWERS_FOR_RATER
 from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.preference import LEVEL, RESAMPLES, interval
@@ -69,11 +70,10 @@ class Share:
     n: int
 
 
-def questions(votes: Votes) -> Questions:
-    """The questions of all votes that count, in the order of their numbers, and what each rater answered."""
-    counted = votes.counted()
+def questions(counted: Votes | Answers) -> Questions:
+    """The questions of votes that count, in the order of their numbers, and what each rater answered."""
     asked, first, place = np.unique(counted.question, return_index=True, return_inverse=True)
-    verdicts = np.full((len(votes.raters), len(asked)), math.nan)
+    verdicts = np.full((len(counted.raters), len(asked)), math.nan)
     verdicts[counted.rater, place] = counted.verdict
     return Questions(counted.sample[first], counted.a[first], counted.b[first], verdicts)
 
