@@ -124,7 +124,7 @@ def seconds(votes: Votes, metrics: list[MetricScores]) -> dict[str, float]:
     found["adequacy"] = time.process_time() - start
     for name, fragility in (("summary", False), ("summary with fragility", True)):
         start = time.process_time()
-        People(answers(votes), [metric.scored for metric in metrics], fragility=fragility).entries
+        _ = People(answers(votes), [metric.scored for metric in metrics], fragility=fragility).entries
         found[name] = time.process_time() - start
     print(
         f"{len(votes)} answers on {len(votes.methods)} entries, {len(metrics)} metrics: "
