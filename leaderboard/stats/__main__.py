@@ -335,7 +335,7 @@ def _metric_report(summary: StudySummary) -> list[str]:
 
 
 def _ceiling(best: Ceiling | None) -> str:
-    """How often two raters agree, in a sentence."""
+    """Agreement of two raters, in a sentence."""
     if best is None:
         return "No two raters decided the same question, so nothing is known of how often two would agree."
     if too_few(best.two_people.reason):
@@ -420,7 +420,7 @@ def _pair_report(criterion: str, summary: StudySummary) -> list[str]:
 
 
 def _first_place(summary: StudySummary) -> list[str]:
-    """What would settle it, and what it hangs on."""
+    """Lines on first place: the answers that would settle it, and those that it hangs on."""
     lines = []
     if summary.enough is not None and summary.enough.plans is not None:
         lines.append(" ".join(["First place is open.", *settling(summary.enough, summary.given, summary.raters_counted, "samples")]))

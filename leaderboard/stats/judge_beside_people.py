@@ -57,7 +57,7 @@ def beside_people(counted: Answers, scored: Sequence[Scored], one: JudgeAnswers,
 
 
 def _others(counted: Answers, judged: Iterable[Judged]) -> Answers:
-    """What most of a judge's answers say on each comparison that people were not asked, each as an answer of a rater of its own."""
+    """A judge's answer, that of most of its texts, to each comparison that people were not asked; each has a rater of its own."""
     samples, entries = ({name: n for n, name in enumerate(names)} for names in (counted.samples, counted.entries))
     rows = [
         (samples[sample], entries[a], entries[b], np.sign(sum(verdicts)))
@@ -71,8 +71,8 @@ def _others(counted: Answers, judged: Iterable[Judged]) -> Answers:
 
 
 def _joined(people: Answers, ours: Floats | int, same: Floats, others: Answers, theirs: Floats | int) -> Joined:
-    """How often verdicts are alike, half where one is a tie: `ours` with people's, where the judge gave the `same` answers or others, and
-    `theirs` with the judge's on `others`."""
+    """Share of verdicts that are alike, half where one is a tie: of `ours` with people's, to which the judge gave the `same` answers or
+    others, and of `theirs` with the judge's own on `others`."""
     if len(people) < 2:
         return Joined(None, None, None, 0.0, len(people), None, Reason(Key.JUDGE_SILENT))
     by_people = Asked((1 + ours * people.verdict) / 2, people.rater, people.unit)

@@ -131,7 +131,7 @@ class People:
 
     @cached_property
     def consistency(self) -> dict[str, tuple[float, int]]:
-        """Of each rater the consistency with the answers that it is of, see `davidson.consistency`."""
+        """Consistency of each rater, and the number of answers that it is of, see `davidson.consistency`."""
         found = davidson.consistency(self._models[0]) if self._main is not None and self._models else {}
         return {self.answers.raters[k]: one for k, one in found.items()}
 
@@ -258,7 +258,7 @@ class People:
         return [replace(pair, p_holm=p) for (_, pair), p in zip_longest(found, p_holm)]
 
     def _preference(self, number: int, model: Model) -> Preference:
-        """What a model says besides the entries' abilities: of ties, sides and covariates."""
+        """Ties, sides and covariates of a model."""
         coefficients = []
         for name, value in zip(model.covariates, model.beta.tolist(), strict=True):
             beta = davidson.coefficient(model, name)

@@ -261,7 +261,7 @@ class _Study(Generic[T]):
 
     @cached_property
     def people(self) -> People:
-        """What the answers on the entries say."""
+        """Figures of the entries."""
         return self._people(self.answers, self.among, self.fragility, self.covariates)
 
     @cached_property
@@ -447,7 +447,7 @@ class _OfVotes(_Study[Votes]):
 
     @cached_property
     def _checked(self) -> tuple[dict[str, tuple[float, float, int]], dict[str, tuple[float, int]], Floats]:
-        """Of each rater: consistency with oneself, correctness on pairs of known order; agreement with the others of those who are kept."""
+        """Each rater's consistency and correctness on pairs of known order; and agreement with the others, of those who are kept."""
         again, _ = reliability.self_consistency(self.given)
         right, _ = reliability.gold_correctness(self.given, self.gold)
         return again, right, reliability.leave_one_out(self.asked.verdicts)

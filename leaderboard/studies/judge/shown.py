@@ -82,7 +82,7 @@ class JudgeOnPage:
 
 @dataclass(frozen=True, eq=False)
 class _BesidePeople:
-    """What the analysis on the criterion that is shown says of judges."""
+    """Figures of judges in the analysis on the criterion that is shown."""
 
     summary: Summary
 
