@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from leaderboard.stats.ranking import Column, Floats, costs, overall, rank_counts
@@ -80,14 +81,12 @@ def matrix(columns: Sequence[Column], used: NDArray[np.bool_]) -> Matrix:
 
 def kendall(ranks: Floats) -> Floats:
     """Kendall's tau-b of each row of [k, n] with each; NaN where a row is all alike."""
-    from scipy.stats import kendalltau
-
     taus = np.full((len(ranks), len(ranks)), math.nan)
     varies = [row for row, values in enumerate(ranks) if len(values) and np.ptp(values) > 0]
     for place, row in enumerate(varies):
         taus[row, row] = 1.0
         for other in varies[:place]:
-            taus[row, other] = taus[other, row] = kendalltau(ranks[row], ranks[other]).statistic
+            taus[row, other] = taus[other, row] = scipy.stats.kendalltau(ranks[row], ranks[other]).statistic
     return np.clip(taus, -1, 1)
 
 
