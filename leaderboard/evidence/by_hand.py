@@ -16,7 +16,7 @@ import yaml
 from leaderboard.bundle.document import BundleError
 from leaderboard.evidence import manifest as manifests
 from leaderboard.evidence import reading
-from leaderboard.evidence.manifest import FORMATS, Manifest, SourceFile, other_file, published_names
+from leaderboard.evidence.manifest import FORMATS, Manifest, SourceFile, filled, other_file, published_names
 from leaderboard.evidence.raw import EvidenceError, RawTable, ReadSheet, read_table
 from leaderboard.evidence.reading import USUAL_CRITERION, Reading
 from leaderboard.stats.labels import DAMAGED, LABELS
@@ -176,8 +176,8 @@ def _document(said: ByHand, read_sheet: ReadSheet) -> dict[str, Any]:
 def _publication(said: ByHand) -> dict[str, Any]:
     """Keys of a publication; of answers that their collector brings in: who that is, and the day."""
     if not said.is_published:
-        source, licence = {"release": f"brought in on {said.published}"}, {"stated": "none"}
-        return {"authors": said.source or "the organizers", "source": source, "licence": licence, "material": said.material}
+        brought = {"source": {"release": f"brought in on {said.published}"}, "licence": {"stated": "none"}, "material": said.material}
+        return {"authors": said.source or "the organizers", **brought}
     version = said.commit or said.release or (said.doi and not said.repository)
     given = {
         "authors": said.authors,
@@ -189,12 +189,12 @@ def _publication(said: ByHand) -> dict[str, Any]:
     for name, sentence in OF_PUBLICATIONS.items():
         if not given[name]:
             raise FieldError({"address": "repository", "version": "commit"}.get(name, name), [sentence])
-    source = {key: text for key in ("repository", "commit", "release") if (text := getattr(said, key))}
+    source = filled({"repository": said.repository, "commit": said.commit, "release": said.release})
     if not (said.commit or said.release):
         source["doi"] = said.doi
-    licence = {"stated": said.licence, **({"note": said.licence_note} if said.licence_note else {})}
+    licence = {"stated": said.licence, **filled({"note": said.licence_note})}
     made = {"authors": said.authors, "source": source, "licence": licence, "material": said.material, "published": said.published}
-    return made | {key: text for key in ("paper", "doi") if (text := getattr(said, key))}
+    return made | filled({"paper": said.paper, "doi": said.doi})
 
 
 def _file(name: str, path: Path, sheet: str) -> dict[str, Any]:
@@ -202,7 +202,7 @@ def _file(name: str, path: Path, sheet: str) -> dict[str, Any]:
     suffix = path.suffix.lower()
     if FORMATS.get(suffix) not in ("csv", "tsv", "xlsx"):
         raise FieldError(name, [f"{path.name} is no table that is read here: a CSV, TSV or XLSX file was expected."])
-    return {"id": name, "path": path.name, "sha256": _digest(path), "bytes": path.stat().st_size, **({"sheet": sheet} if sheet else {})}
+    return {"id": name, "path": path.name, "sha256": _digest(path), "bytes": path.stat().st_size, **filled({"sheet": sheet})}
 
 
 def _heads(file: Mapping[str, Any], path: Path, read_sheet: ReadSheet) -> RawTable:
@@ -219,33 +219,33 @@ def _block(said: ByHand, table: RawTable) -> dict[str, Any]:
             "columns", [f"There is no column {excerpt(unknown[0])} of answers; these may be named: {', '.join(sorted(keys))}."]
         )
 
-    def named(key: str, *usual: str) -> dict[str, Any]:
-        """The rule of a key: as it was said, else its usual head where the file has one."""
-        text = said.columns.get(key, "") or next((head for head in (usual or (key,)) if head in heads), "")
-        return {key: text} if text else {}
+    def named(key: str, *usual: str, default: str = "") -> dict[str, Any]:
+        """The rule of a key: as it was said, else its usual head where the file has one, else the default."""
+        text = said.columns.get(key, "") or next((head for head in (usual or (key,)) if head in heads), default)
+        return filled({key: text})
+
+    def grouped(key: str, of: str | Mapping[str, str]) -> dict[str, Any]:
+        """The same of a key that a table may say instead."""
+        return named(key) if not of else {key: of} if isinstance(of, str) else {}
 
     low, colon, high = said.scale.partition(":")
     scale: Any = [low.strip(), high.strip()] if colon else said.scale.strip()
-    block: dict[str, Any] = {"scale": "left or right" if said.layout == Layout.PAIRS else scale, "better": said.better}
-    block |= named("item", *ITEM) or {"item": "item"}
-    block |= {"group": said.groups} if said.groups and isinstance(said.groups, str) else {} if said.groups else named("group")
+    pairs = said.layout == Layout.PAIRS
+    block: dict[str, Any] = {"scale": "left or right" if pairs else scale, "better": said.better}
+    block |= named("item", *ITEM, default="item") | grouped("group", said.groups)
     block |= {"criterion": USUAL_CRITERION} | named("criterion") | named("session") | named("key")
-    if said.layout == Layout.PAIRS:
+    if pairs:
         block |= {key: said.columns.get(key, key) for key in ("left", "right", "choice")}
     else:
-        block |= named("entry") or {"entry": "entry"}
-        block |= {"family": said.families} if said.families and isinstance(said.families, str) else {} if said.families else named("family")
+        block |= named("entry", default="entry") | grouped("family", said.families)
     if said.layout == Layout.MEANS:
-        return (
-            block
-            | {"mean": said.columns.get("mean", "mean"), "raters": "none"}
-            | {key: text for error in ERRORS for key, text in named(error).items()}
-        )
-    block |= {"raters": said.raters, **({"because": said.because} if said.because else {})}
+        block |= {"mean": said.columns.get("mean", "mean"), "raters": "none"}
+        return block | {key: text for error in ERRORS for key, text in named(error).items()}
+    block |= {"raters": said.raters, **filled({"because": said.because})}
     if said.layout == Layout.WIDE:
         return block | {"score": said.wide}
-    people = named("rater") or ({} if said.raters == "anonymous" else {"rater": "rater"})
-    return block | people | ({"score": said.columns.get("score", "score")} if said.layout == Layout.SCORES else {})
+    block |= named("rater", default="" if said.raters == "anonymous" else "rater")
+    return block if pairs else block | {"score": said.columns.get("score", "score")}
 
 
 def _joined(said: ByHand, block: Mapping[str, Any], heads: Sequence[str]) -> dict[str, Any]:

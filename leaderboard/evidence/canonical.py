@@ -9,17 +9,16 @@ import io
 import math
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from leaderboard.evidence import manifest as manifests
 from leaderboard.evidence import reading
-from leaderboard.evidence.manifest import Manifest
+from leaderboard.evidence.manifest import Manifest, filled
 from leaderboard.evidence.reading import Reading
-from leaderboard.evidence.tables import Criterion, EvidenceTables, Label, Pairs, Scores
+from leaderboard.evidence.tables import Criterion, EvidenceTables, Label, Pairs, PublishedMetric, Scores
 from submissions.formats.spreadsheet_formulas import neutral_row
 
 JUDGEMENTS, PAIRED, VALUES = "judgements.csv", "pairs.csv", "values.csv"
@@ -68,57 +67,65 @@ def unpack(packed: bytes) -> tuple[Manifest, Reading]:
         return manifest, reading.read(manifest, Path(folder), reading.no_sheet)
 
 
-def _manifest(of: Manifest, tables: EvidenceTables, files: Mapping[str, bytes]) -> dict[str, Any]:
+def _manifest(of: Manifest, tables: EvidenceTables, files: Mapping[str, bytes]) -> dict[str, object]:
     """The manifest of these files, as plain values; `of` is that of the published ones."""
     stimuli = tables.stimuli
-    about: dict[str, Any] = {"item": "item", "group": "group", "criterion": "criterion", "scale": list(tables.scale or ())}
-    about |= {"better": "higher" if tables.better_is_higher else "lower"}
-    if tables.scale is None:
-        about["scale"] = tables.scale_name
-    people: dict[str, Any] = {"rater": "rater", "session": "session", "raters": str(tables.raters_are)}
-    people |= {"because": tables.because} if tables.because else {}
-    single = {"entry": "entry", "family": "family"}
-    blocks = []
-    if any(one.scores for one in tables.criteria):
-        blocks.append({"file": JUDGEMENTS, **about, **single, **people, "score": "score"})
-    if any(one.means for one in tables.criteria):
-        blocks.append({"file": JUDGEMENTS, **about, **single, "raters": "none", **{name: name for name in ("mean", "sd", "n", "se")}})
-    if PAIRED in files:
-        blocks.append({"file": PAIRED, **about, **people, **{name: name for name in ("left", "right", "choice")}})
-    made: dict[str, Any] = {"evidence": manifests.VERSION, "name": of.name, "title": of.title, "authors": of.authors}
-    made |= {key: text for key in ("short", "paper", "doi", "published") if (text := getattr(of, key))}
-    made["source"] = {key: text for key, text in vars(of.source).items() if text}
-    made["licence"] = {"stated": of.licence.stated, **({"note": of.licence.note} if of.licence.note else {})}
-    made |= {"material": of.material, "stimuli": of.stimuli, "words": dict(vars(of.words)), "overlaps": list(of.overlaps)}
-    made |= {"asked": asked} if (asked := {key: text for key, text in vars(of.asked).items() if text}) else {}
-    made |= {"not_available": list(of.not_available)} if of.not_available else {}
-    made["files"] = [
-        {"id": name, "path": name, "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in files.items()
-    ]
-    made["made_of"] = [dict(vars(file)) for file in of.published_files]
-    made["left_out"] = list(tables.remarks)
-    made["judgements"] = blocks
+    made: dict[str, object] = {
+        "evidence": manifests.VERSION,
+        "name": of.name,
+        "title": of.title,
+        "authors": of.authors,
+        **filled({key: getattr(of, key) for key in ("short", "paper", "doi", "published")}),
+        "source": filled(vars(of.source)),
+        "licence": {"stated": of.licence.stated, **filled({"note": of.licence.note})},
+        "material": of.material,
+        "stimuli": of.stimuli,
+        "words": dict(vars(of.words)),
+        "overlaps": list(of.overlaps),
+        **filled({"asked": filled(vars(of.asked)), "not_available": list(of.not_available)}),
+        "files": [
+            {"id": name, "path": name, "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in files.items()
+        ],
+        "made_of": [dict(vars(file)) for file in of.published_files],
+        "left_out": list(tables.remarks),
+        "judgements": _blocks(tables, files),
+    }
     if tables.metrics:
         heads = dict(zip(value_heads(tables), tables.metrics, strict=True))
-        columns = {
-            head: {
-                "name": one.name,
-                "better": "higher" if one.higher_is_better else "lower",
-                "reference_point": one.reference_point,
-                "title": one.column,
-            }
-            for head, one in heads.items()
-        }
-        made["metrics"] = [{"file": VALUES, "item": "item", "entry": "entry", "columns": columns}]
+        made["metrics"] = [
+            {"file": VALUES, "item": "item", "entry": "entry", "columns": {head: _column(one) for head, one in heads.items()}}
+        ]
         made["compare"] = [head for head, one in heads.items() if one.column in tables.compare]
-    labelled: dict[str, list[str]] = {}
-    for entry, label in zip(stimuli.entries, stimuli.labels, strict=True):
-        if label != Label.ENTRY:
-            labelled.setdefault(str(label), []).append(entry)
-    made["labels"] = [{"entries": entries, "label": label} for label, entries in labelled.items()]
+    named = list(zip(stimuli.entries, stimuli.labels, strict=True))
+    labels = dict.fromkeys(label for label in stimuli.labels if label != Label.ENTRY)
+    made["labels"] = [{"entries": [entry for entry, own in named if own == label], "label": str(label)} for label in labels]
     if PAIRED in files:  # which has no column for them
         made["families"] = {entry: stimuli.families[of] for entry, of in zip(stimuli.entries, stimuli.family_of.tolist(), strict=True)}
     return made
+
+
+def _blocks(tables: EvidenceTables, files: Collection[str]) -> list[dict[str, object]]:
+    """A block of each form of answers: its file, and the columns, which are called as its keys."""
+
+    def columns(*keys: str) -> dict[str, object]:
+        return {key: key for key in keys}
+
+    better, scale = "higher" if tables.better_is_higher else "lower", tables.scale_name if tables.scale is None else list(tables.scale)
+    about = {**columns("item", "group", "criterion"), "scale": scale, "better": better}
+    people = {**columns("rater", "session"), "raters": str(tables.raters_are), **filled({"because": tables.because})}
+    single, forms = columns("entry", "family"), []
+    if any(one.scores for one in tables.criteria):
+        forms.append({"file": JUDGEMENTS, **about, **single, **people, **columns("score")})
+    if any(one.means for one in tables.criteria):
+        forms.append({"file": JUDGEMENTS, **about, **single, "raters": "none", **columns("mean", "sd", "n", "se")})
+    if PAIRED in files:
+        forms.append({"file": PAIRED, **about, **people, **columns("left", "right", "choice")})
+    return forms
+
+
+def _column(one: PublishedMetric) -> dict[str, object]:
+    better = "higher" if one.higher_is_better else "lower"
+    return {"name": one.name, "better": better, "reference_point": one.reference_point, "title": one.column}
 
 
 def _about(tables: EvidenceTables, stimulus: int) -> tuple[str, str, str, str]:

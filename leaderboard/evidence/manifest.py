@@ -62,6 +62,11 @@ def is_personal(header: str) -> bool:
     return any(word in _ALONE for word in words) and all(word in _WHOSE or word in _ALONE for word in words)
 
 
+def filled(named: Mapping[str, object]) -> dict[str, object]:
+    """Keys of a manifest that are written: those whose values are not empty."""
+    return {key: value for key, value in named.items() if value}
+
+
 def other_file(file: SourceFile, digest: str = "") -> str:
     """Sentence on a file with another digest than the manifest's, or one that is too long."""
     if not digest:

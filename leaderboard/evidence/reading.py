@@ -35,6 +35,7 @@ from submissions.formats.errors import FormatError, excerpt
 
 MISSING = {"", "-", "–", "—", "na", "n/a", "nan", "null", "none", "#n/a", "inf", "+inf", "-inf", "infinity", "-infinity"}
 USUAL_CRITERION = "quality"
+RULES = ("item", "group", "entry", "family", "session", "key", "rater", "left", "right", "choice")  # of a row of answers
 CHOICES = {"left": -1, "right": 1, "tie": 0}
 NUMBERED = re.compile(r"[A-Za-z]{1,24}[ _.-]?\d{1,6}")  # a column's head that names nobody
 MOST_TEXT = 200  # characters of a name
@@ -158,6 +159,38 @@ class _Answers:
     kind: str = ""
 
 
+@dataclass(frozen=True)
+class _Line:
+    """A row of a table with its number, and what the rules of its block make of it."""
+
+    table: RawTable
+    number: int
+    row: Row
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def where(self) -> str:
+        return f"{self.table.name}, row {self.number}"
+
+    @property
+    def session(self) -> str:
+        return self.texts.get("session", "")
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A block of answers in its table. `places` are those of columns, `wide` those of columns that are raters, `used` the sessions and
+    columns that hold a score; a rule of `labels` is of rows in which columns hold one of some texts."""
+
+    of: Judgements
+    table: RawTable
+    places: Mapping[str, int]
+    rules: Mapping[str, Callable[[Row], str]]
+    wide: Sequence[int]
+    used: set[tuple[str, int]]
+    labels: Sequence[tuple[Label, Sequence[tuple[int, Sequence[str]]]]]
+
+
 def read(manifest: Manifest, folder: Path | Callable[[str], Path], read_sheet: ReadSheet) -> Reading:
     """The set whose files lie in `folder` under their names, or where that says, with digests that were checked. Raises `EvidenceError`."""
     where = (lambda name: folder / name) if isinstance(folder, Path) else folder
@@ -200,56 +233,58 @@ class _Reader:
     # --- answers ---------------------------------------------------------------------------------
 
     def _block(self, block: Judgements) -> None:
-        table = self.raw[block.file]
-        criterion = block.criterion
+        own = self._bound(block)
+        for number, row in zip(own.table.lines, own.table.rows, strict=True):
+            try:
+                line = _Line(own.table, number, row, {key: rule(row) for key, rule in own.rules.items()})
+            except NoText as error:
+                self.faults.add("rows like these", f"{own.table.name}, row {number}: {error}.")
+                continue
+            if self._named(line):
+                self._answer(own, line)
+
+    def _bound(self, block: Judgements) -> _Block:
+        """The block with its rules and columns found in its table."""
+        table, criterion = self.raw[block.file], block.criterion
         if criterion is not None and criterion.column and criterion.column not in table.heads:
             criterion = TextRule(template=criterion.column)  # one criterion, by its name
         places = table.places([*block.columns, *(criterion.columns if criterion is not None else ())])
         wide = self._wide(block, table) if block.is_wide else []
-        rules = {
-            key: rule.bind(places)
-            for key in ("item", "group", "entry", "family", "session", "key", "rater", "left", "right", "choice")
-            if (rule := getattr(block, key)) is not None
-        }
-        if criterion is not None:
-            rules["criterion"] = criterion.bind(places)
-        labels = [
-            (one, table.places([column for column, _ in one.where]))
-            for one in self.manifest.labels
-            if one.where and all(column in table.heads for column, _ in one.where)
-        ]
-        used = {(session, place) for session, place in self._used(table, wide, rules.get("session"))}
-        for line, row in zip(table.lines, table.rows, strict=True):
-            try:
-                texts = {key: rule(row) for key, rule in rules.items()}
-            except NoText as error:
-                self.faults.add("rows like these", f"{table.name}, row {line}: {error}.")
-                continue
-            if not self._named(table, line, texts):
-                continue
-            answers = self.answers.setdefault(texts.get("criterion") or USUAL_CRITERION, _Answers())
-            if block.choice is not None:
-                self._pair(table, line, texts, answers)
-                continue
-            stimulus = self.stimuli.number(texts["item"], texts["entry"], texts.get("group"), texts.get("family"))
-            if "key" in texts and self.by_key.setdefault(texts["key"], stimulus) != stimulus:
-                self.faults.add("keys like these", f"{table.name}, row {line}: the key {excerpt(texts['key'])} names two stimuli.")
-            for one, at in labels:
-                if all(row[at[column]].strip() in wanted for column, wanted in one.where):
-                    self.stimuli.label_of[texts["entry"]] = one.label
-            if block.mean:
-                self._mean(block, table, line, row, places, stimulus, answers)
-            else:
-                self._scores(block, table, line, row, places, wide, used, texts, stimulus, answers)
+        named = {key: getattr(block, key) for key in RULES} | {"criterion": criterion}
+        rules = {key: rule.bind(places) for key, rule in named.items() if rule is not None}
+        labels = []
+        for one in self.manifest.labels:
+            if one.where and all(column in table.heads for column, _ in one.where):
+                at = table.places([column for column, _ in one.where])
+                labels.append((one.label, [(at[column], texts) for column, texts in one.where]))
+        return _Block(block, table, places, rules, wide, set(self._used(table, wide, rules.get("session"))), labels)
 
-    def _named(self, table: RawTable, line: int, texts: Mapping[str, str]) -> bool:
+    def _answer(self, block: _Block, line: _Line) -> None:
+        """Keep what a row says: a pair, a mean or scores of a stimulus."""
+        texts = line.texts
+        answers = self.answers.setdefault(texts.get("criterion") or USUAL_CRITERION, _Answers())
+        if block.of.choice is not None:
+            self._pair(line, answers)
+            return
+        stimulus = self.stimuli.number(texts["item"], texts["entry"], texts.get("group"), texts.get("family"))
+        if "key" in texts and self.by_key.setdefault(texts["key"], stimulus) != stimulus:
+            self.faults.add("keys like these", f"{line.where}: the key {excerpt(texts['key'])} names two stimuli.")
+        for label, where in block.labels:
+            if all(line.row[place].strip() in wanted for place, wanted in where):
+                self.stimuli.label_of[texts["entry"]] = label
+        if block.of.mean:
+            self._mean(block, line, stimulus, answers)
+        else:
+            self._scores(block, line, stimulus, answers)
+
+    def _named(self, line: _Line) -> bool:
         """True where every text of the row is there and short enough; a fault where not."""
-        for key, text in texts.items():
+        for key, text in line.texts.items():
             if not text and key not in ("session", "criterion"):
-                self.faults.add("rows like these", f"{table.name}, row {line}: {key} is empty.")
+                self.faults.add("rows like these", f"{line.where}: {key} is empty.")
                 return False
             if len(text) > (MOST_TEXT if key != "key" else 1000):
-                self.faults.add("rows like these", f"{table.name}, row {line}: {key} has more than {MOST_TEXT} characters.")
+                self.faults.add("rows like these", f"{line.where}: {key} has more than {MOST_TEXT} characters.")
                 return False
         return True
 
@@ -277,34 +312,20 @@ class _Reader:
                 continue
             yield from ((at, place) for place in wide if row[place].strip().lower() not in MISSING)
 
-    def _scores(
-        self,
-        block: Judgements,
-        table: RawTable,
-        line: int,
-        row: Row,
-        places: Mapping[str, int],
-        wide: Sequence[int],
-        used: set[tuple[str, int]],
-        texts: Mapping[str, str],
-        stimulus: int,
-        answers: _Answers,
-    ) -> None:
+    def _scores(self, block: _Block, line: _Line, stimulus: int, answers: _Answers) -> None:
         self._kind(answers, "scores")
-        session = texts.get("session", "")
-        anonymous = self.manifest.raters_are == RatersAre.ANONYMOUS
+        session, wide, anonymous = line.session, bool(block.wide), self.manifest.raters_are == RatersAre.ANONYMOUS
         if wide:
             # In the order of columns, whichever of them has the first row's score.
-            cells = [(f"{place}", place, self.raters.number(session, f"{place}")) for place in wide if (session, place) in used]
+            cells = [(place, self.raters.number(session, f"{place}")) for place in block.wide if (session, place) in block.used]
         else:
-            place = places[block.score]
-            name = texts.get("rater", "")
-            cells = [(name, place, -1 if anonymous and not name else self.raters.number(session, name))]
-        for _, place, rater in cells:
-            score = self._number(table, line, place, row, shown=not wide or NUMBERED.fullmatch(table.heads[place]) is not None)
+            name = line.texts.get("rater", "")
+            cells = [(block.places[block.of.score], -1 if anonymous and not name else self.raters.number(session, name))]
+        for place, rater in cells:
+            score = self._number(line, place, shown=not wide or NUMBERED.fullmatch(line.table.heads[place]) is not None)
             if math.isnan(score):
                 continue
-            self._hold(table, line, place, score, wide=bool(wide))
+            self._hold(line, place, score, wide)
             if rater < 0 or (anonymous and (rater, stimulus) in answers.scores):
                 rater = self._next_place(answers, session, stimulus)
             if (rater, stimulus) in answers.scores:
@@ -319,13 +340,13 @@ class _Reader:
             at += 1
         return rater
 
-    def _hold(self, table: RawTable, line: int, place: int, score: float, wide: bool) -> None:
+    def _hold(self, line: _Line, place: int, score: float, wide: bool) -> None:
         """Hold a score against the scale's ends."""
         if self.manifest.scale is None:
             return
         low, high = self.manifest.scale
         if not low <= score <= high:
-            where = f"{table.name}, row {line}, {self._head(table, place, wide)}"
+            where = f"{line.where}, {self._head(line.table, place, wide)}"
             ask = "Is the scale another one?"
             self.faults.add(f"scores lie outside {low:g} to {high:g}", f"{where}: {score:g} lies outside {low:g} to {high:g}. {ask}")
 
@@ -334,69 +355,63 @@ class _Reader:
         head = table.heads[place]
         return excerpt(head) if not wide or NUMBERED.fullmatch(head) else f"column {place + 1}"
 
-    def _number(self, table: RawTable, line: int, place: int, row: Row, shown: bool = True) -> float:
+    def _number(self, line: _Line, place: int, shown: bool = True) -> float:
         """The number in a cell, NaN where it is missing or not finite; a fault where it is another text."""
-        text = row[place].strip()
+        text = line.row[place].strip()
         if text.lower() in MISSING:
             return math.nan
         try:
             number = float(text)
         except ValueError:
-            where = f"{table.name}, row {line}, {self._head(table, place, not shown)}"
+            where = f"{line.where}, {self._head(line.table, place, not shown)}"
             hint = " Write a point before decimals." if re.fullmatch(r"[+-]?\d+,\d+", text) else ""
             self.faults.add("cells are no numbers", f"{where}: “{excerpt(text, 40)}” is not a number.{hint}")
             return math.nan
         return number if math.isfinite(number) else math.nan
 
-    def _value(self, table: RawTable, line: int, place: int, row: Row, missing: str) -> float:
-        return math.nan if missing and row[place].strip() == missing else self._number(table, line, place, row)
+    def _value(self, line: _Line, place: int, missing: str) -> float:
+        return math.nan if missing and line.row[place].strip() == missing else self._number(line, place)
 
-    def _mean(
-        self, block: Judgements, table: RawTable, line: int, row: Row, places: Mapping[str, int], stimulus: int, answers: _Answers
-    ) -> None:
+    def _mean(self, block: _Block, line: _Line, stimulus: int, answers: _Answers) -> None:
         self._kind(answers, "means")
-        found = {
-            key: self._number(table, line, places[column], row)
-            for key in ("mean", "sd", "n", "se", "low", "high", "half_width")
-            if (column := getattr(block, key))
-        }
-        mean, nan = found["mean"], math.nan
+        keys = ("mean", "sd", "n", "se", "low", "high", "half_width")
+        columns = [getattr(block.of, key) for key in keys]
+        numbers = [self._number(line, block.places[column]) if column else math.nan for column in columns]
+        mean, sd, n, se, low, high, half = numbers
         if math.isnan(mean):
             return
-        self._hold(table, line, places[block.mean], mean, wide=False)
-        sd, n, se, low, high, half = (found.get(key, nan) for key in ("sd", "n", "se", "low", "high", "half_width"))
-        where = f"{table.name}, row {line}"
+        self._hold(line, block.places[block.of.mean], mean, wide=False)
         if low > mean or mean > high or half < 0:
-            self.faults.add("rows like these", f"{where}: the interval does not hold the mean.")
+            self.faults.add("rows like these", f"{line.where}: the interval does not hold the mean.")
         elif sd < 0 or se < 0:
-            self.faults.add("rows like these", f"{where}: the standard {'deviation' if sd < 0 else 'error'} is below 0.")
+            self.faults.add("rows like these", f"{line.where}: the standard {'deviation' if sd < 0 else 'error'} is below 0.")
         elif n < 2:
-            self.faults.add("rows like these", f"{where}: n is {n:g}; the mean of fewer than two scores has no error.")
+            self.faults.add("rows like these", f"{line.where}: n is {n:g}; the mean of fewer than two scores has no error.")
         if math.isnan(se):
-            z = NormalDist().inv_cdf(0.5 + block.level / 200)
+            z = NormalDist().inv_cdf(0.5 + block.of.level / 200)
             width = half if not math.isnan(half) else (high - low) / 2
-            se = width / z if not math.isnan(width) else sd / math.sqrt(n) if n > 0 else nan
+            se = width / z if not math.isnan(width) else sd / math.sqrt(n) if n > 0 else math.nan
         known = answers.means.get(stimulus)
         if known is None:
-            answers.means[stimulus], answers.rows[stimulus] = (mean, sd, n, se), line
+            answers.means[stimulus], answers.rows[stimulus] = (mean, sd, n, se), line.number
         elif known[0] != mean:
             item, entry = self.stimuli.names()[stimulus]
-            first = answers.rows[stimulus]
-            self.faults.add("stimuli are listed twice", f"{item}, {entry} is listed twice (rows {first} and {line}) with different means.")
+            twice = f"{item}, {entry} is listed twice (rows {answers.rows[stimulus]} and {line.number}) with different means."
+            self.faults.add("stimuli are listed twice", twice)
 
-    def _pair(self, table: RawTable, line: int, texts: Mapping[str, str], answers: _Answers) -> None:
+    def _pair(self, line: _Line, answers: _Answers) -> None:
         self._kind(answers, "pairs")
+        texts = line.texts
         choice = CHOICES.get(texts["choice"].lower())
         if choice is None:
             said = excerpt(texts["choice"], 40)
-            self.faults.add("rows like these", f"{table.name}, row {line}: the choice is “{said}”; it must be left, right or tie.")
+            self.faults.add("rows like these", f"{line.where}: the choice is “{said}”; it must be left, right or tie.")
             return
         if texts["left"] == texts["right"]:
-            self.faults.add("rows like these", f"{table.name}, row {line}: left and right are the same entry.")
+            self.faults.add("rows like these", f"{line.where}: left and right are the same entry.")
             return
         left, right = (self.stimuli.number(texts["item"], texts[side], texts.get("group")) for side in ("left", "right"))
-        rater = self.raters.number(texts.get("session", ""), texts.get("rater", ""))
-        answers.pairs.append((left, right, choice, rater))
+        answers.pairs.append((left, right, choice, self.raters.number(line.session, texts.get("rater", ""))))
 
     def _kind(self, answers: _Answers, kind: str) -> None:
         if answers.kind and answers.kind != kind:
@@ -426,7 +441,8 @@ class _Reader:
                 if stimulus is None:
                     unknown.append(said)
                     continue
-                row_values = np.array([self._value(table, line, places[column.column], row, column.missing) for column in one.columns])
+                own = _Line(table, line, row)
+                row_values = np.array([self._value(own, places[column.column], column.missing) for column in one.columns])
                 if stimulus in seen:
                     self._same(table, (seen[stimulus], line), names[stimulus], one, values[stimulus], row_values, first)
                     continue
@@ -592,7 +608,7 @@ class _Reader:
 
     def _column(self, table: RawTable, column: str, missing: str = "") -> np.ndarray:
         place = table.places([column])[column]
-        return np.array([self._value(table, line, place, row, missing) for line, row in zip(table.lines, table.rows, strict=True)])
+        return np.array([self._value(_Line(table, *line), place, missing) for line in zip(table.lines, table.rows, strict=True)])
 
     def _printed_in(self, one: PrintedTable) -> Iterable[Printed]:
         """The numbers of a printed table; its empty cells are none. Raises `EvidenceError`."""
@@ -612,7 +628,7 @@ class _Reader:
                 raise EvidenceError([f"{table.name}, row {line}: {excerpt(name)} is no metric of this set."])
             own = tuple((column, tuple(text.split("|"))) for (column, _), text in zip(one.where, said, strict=True) if text)
             for cell in one.cells:
-                value = self._number(table, line, places[cell.column], row)
+                value = self._number(_Line(table, line, row), places[cell.column])
                 if not math.isnan(value):
                     yield Printed(cell.statistic, name, one.against, (*own, *cell.where), value, one.digits)
 

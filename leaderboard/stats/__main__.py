@@ -24,6 +24,7 @@ from tqdm import tqdm
 from leaderboard.stats import labels, screening
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
+from leaderboard.stats.another_rater import Ceiling
 from leaderboard.stats.evidence.figure import SetFigure
 from leaderboard.stats.evidence.plain_correlations import correlations
 from leaderboard.stats.mos_table import Ratings
@@ -41,7 +42,7 @@ from leaderboard.wording.agreement import STANDINGS, may_be_best
 from leaderboard.wording.reasons import sentence, told
 from leaderboard.wording.settling import settling
 from submissions.client.broken_pipe import end
-from submissions.formats.decimals import SeparatedNumber, cell, hint
+from submissions.formats.decimals import cell
 from submissions.formats.errors import more_cells
 
 DIRECTIONS = {"higher": True, "lower": False}
@@ -239,37 +240,25 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
     values = {name: np.full((len(samples), len(votes.methods)), math.nan) for name in keys}
     methods = {method: n for n, method in enumerate(votes.methods)}
     read: dict[tuple[int, int], int] = {}
-    problems: list[str] = []
-    separated: list[str] = []
+    problems = voting.Problems(path.name)
     for line, row in table.rows:
         if surplus := more_cells(row):
-            problems.append(f"{path.name}: line {line}: {surplus}")
+            problems.add(line, ValueError(surplus))
             continue
         sample, method = row["sample"].strip(), row["method"].strip()
         if sample not in samples or method not in methods:
             continue
         at = samples[sample], methods[method]
-        if at in read:
-            twice = f"{method} on {sample or 'the whole'} stands in line {read[at]} already; leave one of the two out."
-            problems.append(f"{path.name}: line {line}: {twice}")
+        if (first := read.setdefault(at, line)) != line:
+            twice = f"{method} on {sample or 'the whole'} stands in line {first} already; leave one of the two out."
+            problems.add(line, ValueError(twice))
             continue
-        read[at] = line
         for head, matrix in values.items():
-            text = table.decimal(row[head].strip())
-            if not text or text.lower() == "nan":
-                continue
-            if not NUMBER.fullmatch(text):
-                try:
-                    cell(text, head)
-                    problems.append(f"{path.name}: line {line}: {head} is {text!r}; it must be a number, or empty.")
-                except SeparatedNumber as error:
-                    separated.append(f"{path.name}: line {line}: {error}")
-            elif abs(float(text)) > LARGEST:
-                problems.append(f"{path.name}: line {line}: {head} is {text!r}; it must be a number of at most {LARGEST:g}, or empty.")
-            else:
-                matrix[at] = float(text)
-    if problems or separated:
-        raise VotesError([*hint(separated), *problems])
+            try:
+                matrix[at] = _value(table.decimal(row[head].strip()), head)
+            except ValueError as error:
+                problems.add(line, error)
+    problems.raise_if_any()
     metrics = []
     for name, key in keys.items():
         by_sample, overall = values[name][: len(votes.samples)], None
@@ -277,6 +266,18 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
             overall = values[name][whole]
         metrics.append(MetricScores(key, by_sample, DIRECTIONS[name.rpartition(":")[2]], ties.get(key, 0.0), overall))
     return metrics
+
+
+def _value(text: str, head: str) -> float:
+    """The number in a cell of scores, NaN where it is empty. ValueError, in a sentence, where it is none."""
+    if not text or text.lower() == "nan":
+        return math.nan
+    if not NUMBER.fullmatch(text):
+        cell(text, head)
+        raise ValueError(f"{head} is {text!r}; it must be a number, or empty.")
+    if abs(float(text)) > LARGEST:
+        raise ValueError(f"{head} is {text!r}; it must be a number of at most {LARGEST:g}, or empty.")
+    return float(text)
 
 
 def _metric_columns(heads: Sequence[str], file: str) -> dict[str, str]:
@@ -311,32 +312,17 @@ def _json(summary: StudySummary) -> dict[str, Any]:
 
 def _metric_report(summary: StudySummary) -> list[str]:
     """Agreement of each metric with people, reference points last."""
-    lines = [""]
-    best = summary.ceiling
     if summary.reason is not None:
-        return [*lines, sentence(summary.reason)]
-    if best is None:
-        lines.append("No two raters decided the same question, so nothing is known of how often two would agree.")
-    elif too_few(best.two_people.reason):
-        why = sentence(best.two_people.reason)
-        lines.append(f"Too few raters answered the same questions to say how often two raters agree. {why}")
-    else:
-        two, ends = best.two_people, ", without an interval"
-        if two.low is not None and two.high is not None:
-            ends = f" [{100 * two.low:.1f}, {100 * two.high:.1f}]"
-        lines.append(
-            f"Another rater picks the same winner in {_percent(two.value)}{ends}, by {best.n} answers on questions that two decided."
-        )
+        return ["", sentence(summary.reason)]
+    lines = ["", _ceiling(summary.ceiling)]
     lines += ["", f"{'metric':28} {'decided':>8} {'95 % interval':>17} {'answers':>8} {'places':>7} {'winner':>7} {'ties':>7} {'rho':>7}"]
     for row in summary.metrics:
         decided = row.decided
         if row.few:
             lines.append(f"{row.key[:28]:28} {sentence(decided.reason)}")
             continue
-        ends = "–" if decided.low is None else f"[{_number(decided.low)}, {_number(decided.high)}]"
-        cells = (
-            f"{_number(decided.value):>8} {ends:>17} {decided.n:>8} {'–' if row.places is None else f'{row.places[0]}–{row.places[1]}':>7}"
-        )
+        ends = _interval(decided.low, decided.high)
+        cells = f"{_number(decided.value):>8} {ends:>17} {decided.n:>8} {_places(row.places):>7}"
         more = [figure.value for figure in (row.auc_better_worse, row.auc_different_similar)]
         # No figure without its interval, except one that can have none: all entries are in one line.
         in_line = row.rho.value is not None and abs(row.rho.value) == 1 and not too_few(row.rho.reason)
@@ -346,6 +332,19 @@ def _metric_report(summary: StudySummary) -> list[str]:
     if said := may_be_best({row.title or row.key: row.places for row in summary.metrics if row.places is not None}):
         lines += ["", f"{said} Each statement holds for one metric at 95 %, not for all at once."]
     return lines
+
+
+def _ceiling(best: Ceiling | None) -> str:
+    """Agreement of two raters, in a sentence."""
+    if best is None:
+        return "No two raters decided the same question, so nothing is known of how often two would agree."
+    if too_few(best.two_people.reason):
+        why = sentence(best.two_people.reason)
+        return f"Of those who judged the same questions there are too few to say how well a metric could do. {why}"
+    two, ends = best.two_people, ", without an interval"
+    if two.low is not None and two.high is not None:
+        ends = f" [{100 * two.low:.1f}, {100 * two.high:.1f}]"
+    return f"Another rater picks the same winner in {_percent(two.value)}{ends}, by {best.n} answers on questions that two decided."
 
 
 def _stimulus_report(summary: StudySummary, more: Mapping[str, Mapping[str, SetFigure]]) -> list[str]:
@@ -383,7 +382,7 @@ def _opinion_report(criterion: str, summary: StudySummary) -> list[str]:
         if row is first_apart:
             lines.append(APART)
         mean, low, high = row.mos if not too_few(row.reason) else NOTHING  # no figure below the stated minimum
-        ends = "–" if low is None else f"[{_number(low)}, {_number(high)}]"
+        ends = _interval(low, high)
         sd = _number(None if mean is None else row.sd)
         lines.append(f"{row.method[:28]:28} {_number(mean):>7} {ends:>17} {sd:>7} {row.n:>7}{_reason(row, summary)}")
     return lines + _metric_report(summary)
@@ -405,23 +404,30 @@ def _pair_report(criterion: str, summary: StudySummary) -> list[str]:
         elif row not in apart and row.part is not None and row.part != part:
             part = row.part
             lines.append("These met none of those above, and have places of their own:")
-        ends = "–" if implied[1] is None else f"[{_number(implied[1])}, {_number(implied[2])}]"
-        places = "–" if row.rank is None else f"{row.rank[0]}–{row.rank[1]}"
+        ends, places = _interval(implied[1], implied[2]), _places(row.rank)
         numbers = f"{_number(theta[0]):>8} {row.answers or row.appearances:>8} {_number(rate):>8}"
         lines.append(f"{row.method[:28]:28} {_number(implied[0]):>9} {ends:>17} {places:>8} {numbers}{_reason(row, summary)}")
     lines += summary.model.notes if summary.model else []
-    if summary.enough is not None and summary.enough.plans is not None and not summary.shares_first:
-        lines.append(" ".join(["First place is open.", *settling(summary.enough, summary.given, summary.raters_counted, "samples")]))
-    if summary.fragile and not summary.shares_first:  # nothing hangs on a first place that is shared
-        hangs = ", ".join(_count(n, noun.removesuffix("s")) for noun, n in vars(summary.fragile).items() if n is not None)
-        none = "No other entry comes first with up to half of the answers left out, those that favour the first most before others."
-        lines.append(f"First place hangs on at most {hangs}." if hangs else none)
+    if not summary.shares_first:  # nothing hangs on a first place that is shared
+        lines += _first_place(summary)
     lines += [*_metric_report(summary), ""]
     for curve in summary.adequacy if summary.reason is None else ():
         if len([mean for mean in curve.mean if mean is not None]) < 2:
             continue  # of an order in which all are level no part can say anything
         parts = f"the order stays with {curve.steady} of {curve.sizes[-1]}" if curve.steady else "the order changes with fewer"
         lines.append(f"{curve.resource}: {parts}.")
+    return lines
+
+
+def _first_place(summary: StudySummary) -> list[str]:
+    """Lines on first place: the answers that would settle it, and those that it hangs on."""
+    lines = []
+    if summary.enough is not None and summary.enough.plans is not None:
+        lines.append(" ".join(["First place is open.", *settling(summary.enough, summary.given, summary.raters_counted, "samples")]))
+    if summary.fragile:
+        hangs = ", ".join(_count(n, noun.removesuffix("s")) for noun, n in vars(summary.fragile).items() if n is not None)
+        none = "No other entry comes first with up to half of the answers left out, those that favour the first most before others."
+        lines.append(f"First place hangs on at most {hangs}." if hangs else none)
     return lines
 
 
@@ -452,6 +458,14 @@ def _count(n: int, noun: str) -> str:
 
 def _number(value: float | None, digits: int = 3) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "–" if low is None else f"[{_number(low)}, {_number(high)}]"
+
+
+def _places(ends: tuple[int, int] | None) -> str:
+    return "–" if ends is None else f"{ends[0]}–{ends[1]}"
 
 
 def _percent(value: float | None) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from leaderboard.stats.minimums import ENTRIES_FOR_CORRELATION, ENTRIES_FOR_CORRELATION_INTERVAL
@@ -51,8 +52,6 @@ class Order:
 
 def mean_opinion(ratings: Sequence[float]) -> Opinion:
     """mean +/- t(.975, n - 1) sd / sqrt(n). ValueError without ratings."""
-    from scipy import stats
-
     values = np.asarray(ratings, dtype=np.float64)
     if not len(values):
         raise ValueError("there is no opinion score to take a mean of")
@@ -60,7 +59,7 @@ def mean_opinion(ratings: Sequence[float]) -> Opinion:
     if len(values) == 1:
         return Opinion(mean, None, None, None, 1)
     sd = float(values.std(ddof=1))
-    half = float(stats.t.ppf(0.975, len(values) - 1)) * sd / math.sqrt(len(values))
+    half = float(scipy.stats.t.ppf(0.975, len(values) - 1)) * sd / math.sqrt(len(values))
     return Opinion(mean, sd, mean - half, mean + half, len(values))
 
 
@@ -84,8 +83,6 @@ def correlation(
     With `resamples` the pairs of values (entries, mostly) are drawn again for an interval, which does not hang on their order; draws in
     which one side does not vary are left out of it.
     """
-    from scipy import stats
-
     first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     known = ~np.isnan(first) & ~np.isnan(second)
     first, second = first[known] * (1 if higher_is_better else -1), second[known]
@@ -94,7 +91,7 @@ def correlation(
     n = len(first)
     if n < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
         return Order(None, None, None, n)
-    coefficients = (stats.pearsonr(first, second), stats.spearmanr(first, second), stats.kendalltau(first, second))
+    coefficients = (scipy.stats.pearsonr(first, second), scipy.stats.spearmanr(first, second), scipy.stats.kendalltau(first, second))
     ends: Sequence[tuple[float, float] | None] = [None] * 3
     if resamples and n >= MIN_VALUES:
         ends = [_ends(column) for column in _drawn(first, second, resamples, seed).T]
@@ -179,8 +176,6 @@ def level(values: Floats, bound: float) -> Floats:
 def correlations(x: Floats, y: Floats) -> dict[str, Figure]:
     """Spearman's rho, Kendall's tau-b and Pearson's r of a metric's values x and people's y, with intervals on Fisher's z (Bonett and
     Wright 2000; Fieller et al. 1957)."""
-    from scipy.stats import kendalltau, pearsonr, rankdata
-
     known = ~(np.isnan(x) | np.isnan(y))
     own, theirs = x[known], y[known]
     x, y = level(own, ROUNDING), level(theirs, FITTED)  # for what goes by the order
@@ -188,8 +183,8 @@ def correlations(x: Floats, y: Floats) -> dict[str, Figure]:
     if n < ENTRIES_FOR_CORRELATION or np.ptp(x) == 0 or np.ptp(y) == 0:
         few = Reason(Key.FEW_FOR_CORRELATION, Counted.ENTRIES, ENTRIES_FOR_CORRELATION, n)
         return {name: Figure(None, None, None, n).because(few) for name in ("rho", "tau", "r")}
-    rho = float(pearsonr(rankdata(x), rankdata(y)).statistic)
-    values = {"rho": rho, "tau": float(kendalltau(x, y).statistic), "r": float(pearsonr(own, theirs).statistic)}
+    rho = float(scipy.stats.pearsonr(scipy.stats.rankdata(x), scipy.stats.rankdata(y)).statistic)
+    values = {"rho": rho, "tau": float(scipy.stats.kendalltau(x, y).statistic), "r": float(scipy.stats.pearsonr(own, theirs).statistic)}
     return {name: with_interval(name, value, n) for name, value in values.items()}
 
 

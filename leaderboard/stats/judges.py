@@ -215,20 +215,23 @@ def left_share(judged: Iterable[Judged]) -> LeftShare | None:
     return LeftShare(value, low, high, n, samples)
 
 
+def verdicts_on(judged: Iterable[Judged]) -> dict[tuple[str, str, str], list[int]]:
+    """All verdicts of a judge by the sample and the two methods, in the order of their names, as if the first had stood left."""
+    found: dict[tuple[str, str, str], list[int]] = {}
+    for one in judged:
+        turn, (a, b) = 1 if one.left < one.right else -1, sorted((one.left, one.right))
+        found.setdefault((one.sample, a, b), []).extend(turn * verdict for verdict in one.verdicts)
+    return found
+
+
 def preferred(asked: Questions, samples: Sequence[str], methods: Sequence[str], judged: Iterable[Judged]) -> Floats:
     """A judge's preference for the first method of each of people's questions: float64[Q], 1 always, ½ undecided, 0 never, NaN not asked.
 
     It is the share of its verdicts on that pair of that sample, ties counting half.
     """
-    verdicts_on: dict[tuple[str, str, str], list[int]] = {}
-    for one in judged:
-        turn = 1 if one.left < one.right else -1
-        a, b = sorted((one.left, one.right))
-        verdicts_on.setdefault((one.sample, a, b), []).extend(turn * verdict for verdict in one.verdicts)
-    shares = np.full(len(asked.sample), math.nan)
+    found, shares = verdicts_on(judged), np.full(len(asked.sample), math.nan)
     for n, (h, a, b) in enumerate(zip(asked.sample.tolist(), asked.a.tolist(), asked.b.tolist(), strict=True)):
-        verdicts = verdicts_on.get((samples[h], methods[a], methods[b]))
-        if verdicts:
+        if verdicts := found.get((samples[h], methods[a], methods[b])):
             shares[n] = (1 - sum(verdicts) / len(verdicts)) / 2
     return shares
 

@@ -127,26 +127,26 @@ def ranked(answers: Answers, metrics: Sequence[Scored], step: Callable[[], None]
         rows.append(Row(metric, difference, Standing(metric.key, metric.reference_point, metric.trained, decided, person, state)))
         step()
 
-    few = bool(answers.clusters.few)
-    pairs = agreement.pairs([(row.metric.key, row.differences) for row in rows if row.has_places])
-    places = {} if few else agreement.places([row.metric.key for row in rows if row.has_places and not row.standing.few], pairs)
-    size = next((row.differences for row in rows if row.metric.reference_point and row.metric.key == "size"), None)
-    for n, row in enumerate(rows):
-        over = None
-        if size is not None and not row.metric.reference_point and row.standing.decided.value is not None and not few:
-            over = None if row.standing.few else agreement.compared(row.differences, size, (row.metric.key, "size"))
-        above = None if over is None else not agreement.not_above(over)
-        own = None if row.metric.reference_point else places.get(row.metric.key)
-        best = None if own is None else own[0] == 1
-        rows[n] = replace(row, standing=replace(row.standing, places=own, may_be_best=best, above_size=above, over_size=over))
+    own, points = ([row for row in rows if row.metric.reference_point is kind] for kind in (False, True))
+    few, size = bool(answers.clusters.few), next((row.differences for row in points if row.metric.key == "size"), None)
+    pairs = agreement.pairs([(row.metric.key, row.differences) for row in own if row.has_places])
+    places = {} if few else agreement.places([row.metric.key for row in own if row.has_places and not row.standing.few], pairs)
+
+    def tested(row: Row) -> Row:
+        standing, key = row.standing, row.metric.key
+        if key in places:
+            standing = replace(standing, places=places[key], may_be_best=places[key][0] == 1)
+        if size is not None and standing.decided.value is not None and not (few or standing.few):
+            over = agreement.compared(row.differences, size, (key, "size"))
+            standing = replace(standing, over_size=over, above_size=not agreement.not_above(over))
+        return replace(row, standing=standing)
 
     def order(row: Row) -> tuple[bool, tuple[float, str]]:
         # Where nothing could be tested there is no order of metrics, and none of those that have values for too few raters or samples.
         value = 0.0 if few or row.standing.few else row.standing.decided.value or 0.0
         return bool(row.standing.few), agreement.place(value, row.metric.key)
 
-    last = [row for row in rows if row.metric.reference_point]
-    return Ranked([*sorted((row for row in rows if not row.metric.reference_point), key=order), *last], pairs)
+    return Ranked([*sorted(map(tested, own), key=order), *points], pairs)
 
 
 def halves(

@@ -181,8 +181,6 @@ class Fitted:
 def fitted(x: Floats, y: Floats) -> Fitted | None:
     """y = b1 + (b2 - b1) / (1 + exp(-b3 (x - b4))), b3 >= 0, least squares over the stimuli; None below 24 of them, or where one
     side does not vary."""
-    from scipy.optimize import least_squares
-
     known = ~(np.isnan(x) | np.isnan(y))
     x, y = x[known], y[known]
     order = np.lexsort((y, x))  # or the search would end a little elsewhere where entries have other names
@@ -198,7 +196,7 @@ def fitted(x: Floats, y: Floats) -> Fitted | None:
     x, y = (x - x.mean()) / x.std(), (y - y.mean()) / y.std()
     start = [y.min(), y.max(), 4 / np.ptp(x), float(np.median(x))]
     bounds = ([-np.inf, -np.inf, 0.0, -np.inf], np.inf)
-    solved = least_squares(lambda b: curve(b) - y, start, bounds=bounds, ftol=1e-15, xtol=1e-15, gtol=1e-15, max_nfev=2000)
+    solved = scipy.optimize.least_squares(lambda b: curve(b) - y, start, bounds=bounds, ftol=1e-15, xtol=1e-15, gtol=1e-15, max_nfev=2000)
     made = curve(solved.x)
     r = float(np.corrcoef(made, y)[0, 1]) if np.ptp(made) > 0 else 0.0
     return Fitted(r, spread * float(np.sqrt(((made - y) ** 2).mean())), raw, len(x))

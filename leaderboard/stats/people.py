@@ -7,8 +7,10 @@ compared, damaged and empty entries included, which stands beside it in small pr
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import zip_longest
 
 import numpy as np
 
@@ -53,93 +55,210 @@ ONLY_DAMAGED = Reason(Key.ONLY_DAMAGED)
 UNKNOWN_COVARIATE = "{} is not known of everything that was compared, so no account was taken of it."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The entries of one part of the comparisons. Those `among` them, by their places in `levels`, have the answers that a place needs."""
+
+    number: int
+    levels: Levels
+    names: list[str]
+    among: Ints
+
+    @cached_property
+    def places(self) -> Places | None:
+        return self.levels.places(self.among)
+
+    @cached_property
+    def placed(self) -> list[str]:
+        """Names of those with a place."""
+        return [self.names[n] for n in self.among.tolist()]
+
+    @cached_property
+    def first(self) -> int:
+        """The best by people of those with a place, by its number among these."""
+        return int(np.argmax(self.levels.theta[self.among]))
+
+
+@dataclass(frozen=True, eq=False)
 class People:
-    """The figures of one set of entries, and of each rater the consistency with the answers that it is of, see `davidson.consistency`."""
+    """The figures that these answers give of one set of entries; `unanswered` is said where there are none. `covariates` are tables like a
+    metric's x, of which the models take the differences. With `ratings`, which the answers are comparisons of, entries stand by their mean
+    scores, and by a model of the answers otherwise. `size` is how large what an entry handed in for a sample is [samples, entries],
+    `reference_size` how large its reference is [samples]: reference points, where known. `step` is called every few seconds."""
 
-    entries: Entries
-    consistency: dict[str, tuple[float, int]] = field(default_factory=dict)
+    answers: Answers
+    metrics: Sequence[Scored] = ()
+    seed: int = 0
+    fragility: bool = True
+    covariates: Mapping[str, Floats] | None = None
+    ratings: Ratings | None = None
+    size: Floats | None = None
+    reference_size: Floats | None = None
+    unanswered: Reason = ONLY_DAMAGED
+    step: Callable[[], None] = lambda: None
 
-
-def people(
-    answers: Answers,
-    metrics: Sequence[Scored] = (),
-    seed: int = 0,
-    fragility: bool = True,
-    covariates: Mapping[str, Floats] | None = None,
-    ratings: Ratings | None = None,
-    size: Floats | None = None,
-    reference_size: Floats | None = None,
-    unanswered: Reason = ONLY_DAMAGED,
-    step: Callable[[], None] = lambda: None,
-) -> People:
-    """The summary of these answers; `unanswered` is said where there are none. `covariates` are tables like a metric's x, of which the
-    models take the differences. With `ratings`, which the answers are comparisons of, entries stand by their mean scores, and by a model of
-    the answers otherwise. `size` is how large what an entry handed in for a sample is [samples, entries], `reference_size` how large its
-    reference is [samples]: reference points, where known."""
-    z = {name: agreement.differences(answers, x) for name, x in (covariates or {}).items()}
-    full = {name: difference for name, difference in z.items() if difference.had.all()}
-    unknown = tuple(UNKNOWN_COVARIATE.format(name) for name in z if name not in full)
-    # The models' design has b - a turned round: theirs is a minus b.
-    models = [] if ratings else davidson.models(answers, {name: -difference.d for name, difference in full.items()})
-    levels: Sequence[Levels] = [opinions.levels(ratings, entries) for entries in answers.parts] if ratings else models
-    clusters = answers.clusters
-
-    # People's value of each entry [M], and how sure they are of each two [M, M], where there are enough raters and samples. Entries of
-    # parts that never met have no common column: only the part with most answers has one.
-    m = len(answers.entries)
-    column, certain, by_sample = np.full(m, math.nan), np.full((m, m), math.nan), None
-    if levels and len(levels[0]) > 1:
-        main = levels[0].entries
-        if ratings is not None:
-            column[main] = ratings.means[-1, main]
-            by_sample = np.where(np.isnan(column), math.nan, ratings.means[:-1])
-            certain = agreement.certain_by_samples(by_sample)
-        else:
-            column[main] = davidson.implied(models[0]).value
-            if not models[0].clusters.few:
-                certain[np.ix_(main, main)] = agreement.certain_by_people(levels[0].theta, levels[0].between.total, levels[0].between.df)
-    step()
-    # A part may have too few of its own where all parts together have enough.
-    unsure = levels[0].clusters.few if levels else None
-    decided = int((answers.verdict != 0).sum())
-    reason = unanswered if not len(answers) else clusters.few if decided else davidson.NOBODY
-    another = another_rater.another_rater(answers)
-    scored = {} if ratings is None else {name: scored_entry(ratings, n) for n, name in enumerate(answers.entries)}
-    unplaced = _too_few(answers)
-    if scored:
-        unplaced = {name: row.reason for name, row in scored.items() if row.reason is not None and too_few(row.reason)}
-    compared = _entry_pairs(answers, levels, unplaced)
-    step()
-    points = metric_board.reference_points(answers, seed, size, reference_size if ratings else None)
-    held = metric_board.ranked(answers, [*metrics, *points], step)
-    rows = []
-    for row in held.rows:
-        metric, difference, few = row.metric, row.differences, row.standing.few
-        order, sure, curve = correlation.correlations(metric.of_entries, column), None, None
-        if not clusters.few and metric.by_sample and not few:
-            sure = agreement.soft_pairwise(certain, agreement.certain_by_samples(np.where(np.isnan(column), math.nan, metric.x)))
-        if by_sample is not None:
-            curve = opinions.fitted(metric.x.ravel(), by_sample.ravel())
-        figures = Metric(
-            **vars(row.standing),
-            auc_better_worse=agreement.better_worse(difference).brief,
-            auc_different_similar=agreement.different_similar(difference).brief,
-            acc_eq=agreement.three_way(difference),
-            spa=Soft(sure, reason or few or unsure or row.standing.decided.reason or Reason(Key.NO_TWO) if sure is None else None),
-            rho=order["rho"],
-            tau=order["tau"],
-            r=order["r"],
-            difference=None if reason or few or metric.reference_point else meaning.difference(answers, metric.of_entries),
-            fitted=curve,
-            contradictions=[] if metric.reference_point else _contradictions(answers, metric, compared),
+    @cached_property
+    def entries(self) -> Entries:
+        """All of them."""
+        answers, clusters, another = self.answers, self.answers.clusters, another_rater.another_rater(self.answers)
+        points = metric_board.reference_points(answers, self.seed, self.size, self.reference_size if self.ratings else None)
+        self.step()
+        ranked = metric_board.ranked(answers, [*self.metrics, *points], self.step)
+        metrics, scales = [self._metric(row) for row in ranked.rows], self._scales()
+        self.step()
+        models = [self._preference(number, model) for number, model in enumerate(self._models, 1)]
+        main = self._main if self._main is not None and len(self._main.among) > 1 else None
+        certain = self._models and self.fragility and not self._unsure
+        return Entries(
+            answers=len(answers),
+            decided_answers=len(answers.decided),
+            raters_counted=clusters.n_raters,
+            samples_counted=clusters.n_samples,
+            reason=self._reason,
+            metrics=metrics,
+            scales=scales,
+            ceiling=None if another is None else another_rater.ceiling(answers, another),
+            another_rater=another,
+            model=models[0] if models else None,
+            models=models,
+            fragile=davidson.fragile(self._models[0], self.step, main.among) if main is not None and certain else None,
+            metric_pairs=ranked.pairs,
+            entry_pairs=self._entry_pairs,
+            enough=None if main is None else self._enough(main, scales),
+            first_place=None if main is None else _first_place(main),
+            forecast=_forecast(ranked.rows),
         )
-        rows.append(figures)
-        step()
-    entries, ranges = _entries(answers, levels, unplaced, scored)
-    step()
-    preferences = []
-    for part, model in enumerate(models, 1):
+
+    @cached_property
+    def consistency(self) -> dict[str, tuple[float, int]]:
+        """Consistency of each rater, and the number of answers that it is of, see `davidson.consistency`."""
+        found = davidson.consistency(self._models[0]) if self._main is not None and self._models else {}
+        return {self.answers.raters[k]: one for k, one in found.items()}
+
+    # --- G, H: people's values of entries
+
+    @cached_property
+    def _differences(self) -> dict[str, agreement.Differences]:
+        """Differences of the covariates."""
+        return {name: agreement.differences(self.answers, x) for name, x in (self.covariates or {}).items()}
+
+    @cached_property
+    def _models(self) -> list[Model]:
+        """The model of each part; none of ratings. Their design has b - a turned round: theirs is a minus b."""
+        known = {name: -difference.d for name, difference in self._differences.items() if difference.had.all()}
+        return [] if self.ratings is not None else davidson.models(self.answers, known)
+
+    @cached_property
+    def _parts(self) -> list[Part]:
+        levels: Sequence[Levels] = self._models
+        if self.ratings is not None:
+            levels = [opinions.levels(self.ratings, entries) for entries in self.answers.parts]
+        named = [[self.answers.entries[entry] for entry in part.entries.tolist()] for part in levels]
+        return [
+            Part(number, part, names, np.array([n for n, name in enumerate(names) if name not in self._few], dtype=np.int64))
+            for number, (part, names) in enumerate(zip(levels, named, strict=True), 1)
+        ]
+
+    @cached_property
+    def _main(self) -> Part | None:
+        """The part with most answers, where tests are possible: by enough raters, on enough samples, and of two entries."""
+        return self._parts[0] if not self.answers.clusters.few and self._parts and len(self._parts[0].levels) > 1 else None
+
+    @cached_property
+    def _few(self) -> dict[str, Reason]:
+        """The entries that fewer people judged, or on fewer items, than any figure needs, each with the reason. Where no
+        items are named there are no more comparisons of an entry than others that it can meet, so people alone are counted."""
+        if self.ratings is not None:
+            return {name: row.reason for name, row in self._scored.items() if row.reason is not None and too_few(row.reason)}
+        found = {}
+        for n, name in enumerate(self.answers.entries):
+            own = self.answers.take((self.answers.a == n) | (self.answers.b == n))
+            few = Clusters(own.rater, own.unit if self.answers.sampled else np.arange(len(own))).few
+            if len(own) and few:
+                found[name] = few
+        return found
+
+    @cached_property
+    def _scored(self) -> dict[str, Entry]:
+        """The mean score of each entry that was rated."""
+        return {} if self.ratings is None else {name: scored_entry(self.ratings, n) for n, name in enumerate(self.answers.entries)}
+
+    @cached_property
+    def _reason(self) -> Reason | None:
+        """Reason why there is no headline."""
+        if not len(self.answers):
+            return self.unanswered
+        return self.answers.clusters.few if len(self.answers.decided) else davidson.NOBODY
+
+    @cached_property
+    def _unsure(self) -> Reason | None:
+        """Reason why the part with most answers is not tested: it may have too few of its own where all parts together have enough."""
+        return self._parts[0].levels.clusters.few if self._parts else None
+
+    @cached_property
+    def _value(self) -> tuple[Floats, Floats, Floats | None]:
+        """People's value of each entry [M], how sure they are of each two [M, M], where there are enough raters and samples, and the means
+        of ratings by sample [S, M]. Entries of parts that never met have no common column: only the part with most answers has one."""
+        m = len(self.answers.entries)
+        column, certain = np.full(m, math.nan), np.full((m, m), math.nan)
+        if not self._parts or len(self._parts[0].levels) < 2:
+            return column, certain, None
+        levels = self._parts[0].levels
+        if self.ratings is not None:
+            column[levels.entries] = self.ratings.means[-1, levels.entries]
+            by_sample = np.where(np.isnan(column), math.nan, self.ratings.means[:-1])
+            return column, agreement.certain_by_samples(by_sample), by_sample
+        column[levels.entries] = davidson.implied(self._models[0]).value
+        if not self._unsure:
+            sure = agreement.certain_by_people(levels.theta, levels.between.total, levels.between.df)
+            certain[np.ix_(levels.entries, levels.entries)] = sure
+        return column, certain, None
+
+    def _scales(self) -> list[Entry]:
+        """People's figures of each entry, the best first. Those which too few people judged, or on too few items, have no interval and no
+        place. They come last, and take no place from others."""
+        answers = self.answers
+        rows: list[Entry] = []
+        counts = np.bincount(np.concatenate([answers.a, answers.b]), minlength=len(answers.entries))
+        for part in self._parts:
+            model, places = part.levels, part.places
+            own = _preferred(model, part.names, counts, self._few) if isinstance(model, Model) else [self._scored[n] for n in part.names]
+            own = [replace(row, part=part.number) for row in own]
+            if places is not None:
+                for n, low, high in zip(part.among.tolist(), places.low.tolist(), places.high.tolist(), strict=True):
+                    own[n] = replace(own[n], rank=(low, high), may_be_first=low == 1)
+            rows += own
+        placed = {row.method for row in rows}
+        alone = [(name, n) for name, n in zip(answers.entries, counts.tolist(), strict=True) if n and name not in placed]
+        rows += [Entry(method=name, answers=n, state=davidson.NOBODY.state, reason=davidson.NOBODY) for name, n in alone]
+        return sorted(rows, key=lambda row: (row.method in self._few, row.part or math.inf, -(row.value[0] or 0.0), row.method))
+
+    @cached_property
+    def _entry_pairs(self) -> list[EntryPair]:
+        """Each two entries that somebody was asked about, those that people are surest of first; those with one that too few judged are not
+        tested."""
+        answers = self.answers
+        counts = np.zeros((len(answers.entries),) * 2, dtype=np.int64)
+        np.add.at(counts, ([answers.a, answers.b], [answers.b, answers.a]), 1)
+        found: list[tuple[float, EntryPair]] = []
+        for part in self._parts:
+            entries, table, of_model = part.levels.entries, part.levels.tests, isinstance(part.levels, Model)
+            for i, j in np.argwhere(np.triu(counts[np.ix_(entries, entries)], 1)).tolist():
+                if table.value[i, j] < (0.5 if of_model else 0.0):
+                    i, j = j, i
+                a, b = int(entries[i]), int(entries[j])
+                tested = part.names[i] not in self._few and part.names[j] not in self._few and not math.isnan(table.p[i, j])
+                ends = (finite(table.low[i, j]), finite(table.high[i, j])) if tested else (None, None)
+                own = meaning.asked(answers, a, b) if of_model else None
+                value, asked = (float(table.value[i, j]), *ends), None if own is None else own.ends
+                pair = EntryPair(part.names[i], part.names[j], value, None, int(counts[a, b]), asked=asked)
+                found.append((float(table.p[i, j]) if tested else math.inf, pair))
+        found.sort(key=lambda one: (one[0], one[1].first, one[1].second))
+        p_holm = two_way_intervals.holm(np.array([p for p, _ in found if p < math.inf])).tolist()
+        return [replace(pair, p_holm=p) for (_, pair), p in zip_longest(found, p_holm)]
+
+    def _preference(self, number: int, model: Model) -> Preference:
+        """Ties, sides and covariates of a model."""
         coefficients = []
         for name, value in zip(model.covariates, model.beta.tolist(), strict=True):
             beta = davidson.coefficient(model, name)
@@ -148,59 +267,69 @@ def people(
         side = left = None
         if model.gamma is not None:
             side, left = davidson.coefficient(model, "side").ends, davidson.share_of(model.gamma, model.nu)
-        preferences.append(Preference(part, model.nu, side, left, coefficients, model.prior, [*unknown, *model.notes]))
+        unknown = [UNKNOWN_COVARIATE.format(name) for name, one in self._differences.items() if not one.had.all()]
+        return Preference(number, model.nu, side, left, coefficients, model.prior, [*unknown, *model.notes])
 
-    summary = Entries(
-        answers=len(answers),
-        decided_answers=decided,
-        raters_counted=clusters.n_raters,
-        samples_counted=clusters.n_samples,
-        reason=reason,
-        metrics=rows,
-        scales=entries,
-        ceiling=None if another is None else another_rater.ceiling(answers, another),
-        another_rater=another,
-        model=preferences[0] if preferences else None,
-        models=preferences,
-        fragile=None,
-        metric_pairs=held.pairs,
-        entry_pairs=compared,
-        enough=None,
-        first_place=None,
-        forecast=_forecast(held.rows),
-    )
-    if clusters.few or not levels or len(levels[0]) < 2:
-        return People(summary)
+    # --- K: what would settle first place
 
-    # Of the largest part. The p of first place are not those of one look among several: that holds each against 5 % over the number of
-    # looks.
-    largest, of_raters = levels[0], davidson.consistency(models[0]) if models else {}
-    consistency = {answers.raters[k]: one for k, one in of_raters.items()}
-    names = [answers.entries[entry] for entry in largest.entries.tolist()]
-    placed_entries = np.array([n for n, name in enumerate(names) if name not in unplaced], dtype=np.int64)
-    if len(placed_entries) < 2:
-        return People(summary, consistency)
-    first, p = int(placed_entries[np.argmax(largest.theta[placed_entries])]), largest.tests.p
-    rivals = [Rival(names[n], finite(p[first, n])) for n in placed_entries.tolist() if n != first]
-    summary = replace(
-        summary,
-        fragile=davidson.fragile(models[0], step, placed_entries) if models and fragility and not unsure else None,
-        enough=_enough(largest, names, entries, ranges[0], placed_entries, step),
-        first_place=FirstPlace(names[first], rivals),
-    )
-    return People(summary, consistency)
+    def _enough(self, main: Part, entries: Sequence[Entry]) -> Enough | None:
+        """By the places of the part with most answers; None without them."""
+        ranks = [row.rank for row in entries if row.part == main.number and row.rank is not None]
+        if not ranks or main.places is None:
+            return None
+        settled, first = planning.settled_places(*np.array(ranks).T), main.first
+        if main.places.high[first] == 1:
+            return Enough(settled, main.placed[first], [], None)
+        others = [name for n, name in enumerate(main.placed) if n != first and main.places.low[n] == 1]
+        found = plans.Projection.of(main.levels, float(main.places.critical[first]), main.places.df, main.among).plans()
+        self.step()
+        return Enough(settled, main.placed[first], others, found)
 
+    # --- B to F, I: metrics
 
-def _too_few(answers: Answers) -> dict[str, Reason]:
-    """The entries that fewer people judged, or on fewer items, than any figure needs, each with the reason. Where no
-    items are named there are no more comparisons of an entry than others that it can meet, so people alone are counted."""
-    found = {}
-    for n, name in enumerate(answers.entries):
-        own = answers.take((answers.a == n) | (answers.b == n))
-        few = Clusters(own.rater, own.unit if answers.sampled else np.arange(len(own))).few
-        if len(own) and few:
-            found[name] = few
-    return found
+    def _metric(self, row: metric_board.Row) -> Metric:
+        """The figures of one metric or reference point."""
+        metric, difference, (column, certain, by_sample) = row.metric, row.differences, self._value
+        no_test = self._reason or row.standing.few
+        order, sure = correlation.correlations(metric.of_entries, column), None
+        if not self.answers.clusters.few and metric.by_sample and not row.standing.few:
+            sure = agreement.soft_pairwise(certain, agreement.certain_by_samples(np.where(np.isnan(column), math.nan, metric.x)))
+        unknown = no_test or self._unsure or row.standing.decided.reason or Reason(Key.NO_TWO)
+        figures = Metric(
+            **vars(row.standing),
+            auc_better_worse=agreement.better_worse(difference).brief,
+            auc_different_similar=agreement.different_similar(difference).brief,
+            acc_eq=agreement.three_way(difference),
+            spa=Soft(sure, unknown if sure is None else None),
+            rho=order["rho"],
+            tau=order["tau"],
+            r=order["r"],
+            difference=None if no_test or metric.reference_point else meaning.difference(self.answers, metric.of_entries),
+            fitted=None if by_sample is None else opinions.fitted(metric.x.ravel(), by_sample.ravel()),
+            contradictions=[] if metric.reference_point else self._contradictions(metric),
+        )
+        self.step()
+        return figures
+
+    def _contradictions(self, metric: Scored) -> list[Contradiction]:
+        """Pairs that people decided significantly and that the metric significantly decides the other way, those with the clearest
+        preference first."""
+        answers, values, contradictions = self.answers, metric.of_entries, []
+        place = {name: n for n, name in enumerate(answers.entries)}
+        for pair in self._entry_pairs:
+            i, j = place[pair.first], place[pair.second]
+            near = agreement.EQUAL * max(1.0, abs(values[i]), abs(values[j]))
+            if not (pair.told_apart and values[j] - values[i] > near):  # also where one of them has no value
+                continue
+            ours, theirs = metric.x[:, i], metric.x[:, j]
+            p = paired(ours, theirs).p_value if metric.by_sample else None
+            if metric.by_sample and (p is None or p > ALPHA):
+                continue
+            on = (answers.a == min(i, j)) & (answers.b == max(i, j))
+            leaning = np.bincount(answers.sample[on], answers.verdict[on] * (1 if j < i else -1), len(answers.samples))
+            samples = np.flatnonzero((leaning > 0) & (theirs - ours > agreement.bounds(ours, theirs)))
+            contradictions.append(Contradiction(**vars(pair), p_metric=p, samples=[answers.samples[n] for n in samples]))
+        return contradictions
 
 
 def by_group(groups: Mapping[str, Answers], metric: Scored) -> dict[str, Agreement]:
@@ -222,73 +351,10 @@ def scored_entry(ratings: Ratings, entry: int) -> Entry:
     )
 
 
-def _entry_pairs(answers: Answers, levels: Sequence[Levels], few: Collection[str]) -> list[EntryPair]:
-    """Each two entries that somebody was asked about, those that people are surest of first; those with one of the `few` are not tested."""
-    counts = np.zeros((len(answers.entries),) * 2, dtype=np.int64)
-    np.add.at(counts, (answers.a, answers.b), 1)
-    entry_pairs, p_values = [], []
-    for part in levels:
-        table, of_model = part.tests, isinstance(part, Model)
-        for i, j in np.argwhere(np.triu((counts + counts.T)[np.ix_(part.entries, part.entries)], 1)).tolist():
-            if table.value[i, j] < (0.5 if of_model else 0.0):
-                i, j = j, i
-            a, b = int(part.entries[i]), int(part.entries[j])
-            first, second = answers.entries[a], answers.entries[b]
-            tested = first not in few and second not in few
-            ends = (finite(table.low[i, j]), finite(table.high[i, j])) if tested else (None, None)
-            own = meaning.asked(answers, a, b) if of_model else None
-            pair = EntryPair(first, second, (float(table.value[i, j]), *ends), None, int(counts[a, b] + counts[b, a]))
-            entry_pairs.append(replace(pair, asked=own.ends if own is not None else None))
-            p_values.append(float(table.p[i, j]) if tested else math.nan)
-    return _surest_first(entry_pairs, p_values)
-
-
-def _surest_first(found: Sequence[EntryPair], p_values: Sequence[float]) -> list[EntryPair]:
-    tested = [n for n, p in enumerate(p_values) if not math.isnan(p)]
-    adjusted = dict(zip(tested, two_way_intervals.holm(np.array([p_values[n] for n in tested])).tolist(), strict=True))
-    order = sorted(range(len(found)), key=lambda n: (p_values[n] if n in adjusted else math.inf, found[n].first, found[n].second))
-    return [replace(found[n], p_holm=adjusted.get(n)) for n in order]
-
-
-def _contradictions(answers: Answers, metric: Scored, compared: Sequence[EntryPair]) -> list[Contradiction]:
-    """Pairs that people decided significantly and that the metric significantly decides the other way, those with the clearest preference
-    first."""
-    place = {name: n for n, name in enumerate(answers.entries)}
-    values, contradictions = metric.of_entries, []
-    for pair in compared:
-        i, j = place[pair.first], place[pair.second]
-        near = agreement.EQUAL * max(1.0, abs(values[i]), abs(values[j]))
-        if not (pair.told_apart and values[j] - values[i] > near):  # also where one of them has no value
-            continue
-        p = None
-        if metric.by_sample:
-            p = paired(metric.x[:, i], metric.x[:, j]).p_value
-            if p is None or p > ALPHA:
-                continue
-        on = (answers.a == min(i, j)) & (answers.b == max(i, j))
-        leaning = np.bincount(answers.sample[on], answers.verdict[on] * (1 if j < i else -1), len(answers.samples))
-        ours, theirs = metric.x[:, i], metric.x[:, j]
-        samples = np.flatnonzero((leaning > 0) & (theirs - ours > agreement.bounds(ours, theirs)))
-        contradictions.append(Contradiction(**vars(pair), p_metric=p, samples=[answers.samples[n] for n in samples]))
-    return contradictions
-
-
-def _enough(
-    part: Levels, names: Sequence[str], entries: Sequence[Entry], places: Places | None, among: Ints, step: Callable[[], None]
-) -> Enough | None:
-    """By the places of the entries `among` those of the largest part, which are called `names`; None without them."""
-    ranked = [(row.method, *row.rank) for row in entries if row.part == 1 and row.rank is not None]
-    if not ranked or places is None:
-        return None
-    settled = planning.settled_places(np.array([low for _, low, _ in ranked]), np.array([high for _, _, high in ranked]))
-    placed = [names[n] for n in among.tolist()]
-    first = int(np.argmax(part.theta[among]))
-    others = [name for n, name in enumerate(placed) if n != first and places.low[n] == 1]
-    if places.high[first] == 1:
-        return Enough(settled, placed[first], [], None)
-    found = plans.Projection.of(part, float(places.critical[first]), places.df, among).plans()
-    step()
-    return Enough(settled, placed[first], others, found)
+def _first_place(main: Part) -> FirstPlace:
+    """The first and its rivals. The p are not those of one look among several: that holds each against 5 % over the number of looks."""
+    p = main.levels.tests.p[main.among[main.first], main.among]
+    return FirstPlace(main.placed[main.first], [Rival(name, finite(p[n])) for n, name in enumerate(main.placed) if n != main.first])
 
 
 def _forecast(rows: Sequence[metric_board.Row]) -> Forecast | None:
@@ -303,34 +369,6 @@ def _forecast(rows: Sequence[metric_board.Row]) -> Forecast | None:
     _, u = two_way_intervals.ratio(answers.weight * credits, answers.weight)
     # Of new answers as many name a winner as of those that are there.
     return planning.forecast(rows[0].metric.key, answers.clusters.variance(u), len(rows[0].differences.answers))
-
-
-def _entries(
-    answers: Answers, levels: Sequence[Levels], few: Mapping[str, Reason], scored: Mapping[str, Entry]
-) -> tuple[list[Entry], list[Places | None]]:
-    """People's figures of each entry, the best first, and the places of each part. Those named in `few`, which too few people judged or on
-    too few items, have no interval and no place. They come last, and take no place from others. `scored` are the mean scores of ratings."""
-    counts = np.bincount(np.concatenate([answers.a, answers.b]), minlength=len(answers.entries))
-    rows: list[Entry] = []
-    ranges: list[Places | None] = []
-    for number, part in enumerate(levels, 1):
-        names = [answers.entries[entry] for entry in part.entries.tolist()]
-        among = np.array([n for n, name in enumerate(names) if name not in few], dtype=np.int64)
-        places, place_of = part.places(among), {n: place for place, n in enumerate(among.tolist())}
-        ranges.append(places)
-        own = _preferred(part, names, counts, few) if isinstance(part, Model) else [scored[name] for name in names]
-        for n, row in enumerate(own):
-            row = replace(row, part=number)
-            if places is not None and n in place_of:
-                low = int(places.low[place_of[n]])
-                row = replace(row, rank=(low, int(places.high[place_of[n]])), may_be_first=low == 1)
-            rows.append(row)
-    placed = {row.method for row in rows}
-    for n, name in enumerate(answers.entries):
-        if counts[n] and name not in placed:
-            rows.append(Entry(method=name, answers=int(counts[n]), state=davidson.NOBODY.state, reason=davidson.NOBODY))
-    rows.sort(key=lambda row: (row.method in few, row.part or math.inf, -(row.value[0] or 0.0), row.method))
-    return rows, ranges
 
 
 def _preferred(model: Model, names: Sequence[str], counts: Ints, few: Mapping[str, Reason]) -> list[Entry]:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import scipy
+
 from leaderboard.stats.minimums import ITEMS_FOR_LOOK, RATERS_FOR_LOOK
 from leaderboard.stats.states import Counted, Key, Reason
 from leaderboard.stats.two_way_intervals import Variance
@@ -58,9 +60,7 @@ def forecast(metric: str, variance: Variance, n: int, answers: int = 1000, rater
 
 def power_of_look(looks: int) -> float:
     """(z of the two-sided level + z of 80 %)^2 of one of so many looks, each at 5 % over their number; about `POWER` for one."""
-    from scipy.stats import norm
-
-    return float(norm.isf(ALPHA / looks / 2) + norm.isf(1 - CHANCE_TO_SEE)) ** 2
+    return float(scipy.stats.norm.isf(ALPHA / looks / 2) + scipy.stats.norm.isf(1 - CHANCE_TO_SEE)) ** 2
 
 
 def answers_needed(share: float, ties: float, design: float = DESIGN) -> int:

@@ -8,10 +8,11 @@ of `ranking`, which alone decides them; here they are only compared.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from leaderboard.stats.ranking import Column, Floats, costs, overall, rank_counts
@@ -80,14 +81,12 @@ def matrix(columns: Sequence[Column], used: NDArray[np.bool_]) -> Matrix:
 
 def kendall(ranks: Floats) -> Floats:
     """Kendall's tau-b of each row of [k, n] with each; NaN where a row is all alike."""
-    from scipy.stats import kendalltau
-
     taus = np.full((len(ranks), len(ranks)), math.nan)
     varies = [row for row, values in enumerate(ranks) if len(values) and np.ptp(values) > 0]
     for place, row in enumerate(varies):
         taus[row, row] = 1.0
         for other in varies[:place]:
-            taus[row, other] = taus[other, row] = kendalltau(ranks[row], ranks[other]).statistic
+            taus[row, other] = taus[other, row] = scipy.stats.kendalltau(ranks[row], ranks[other]).statistic
     return np.clip(taus, -1, 1)
 
 
@@ -140,32 +139,38 @@ def variants(
     ``ranking`` names the columns that take part in the board's rule; ``titles`` are the columns' names. Where the rule is
     one metric alone, leaving metrics out would say nothing of it, so it is done under the mean rank of all columns.
     """
-    part = [column for column in columns if column.slug in ranking]
-    names = dict(zip((column.slug for column in columns), titles, strict=True))
-    rankings = [("board", "The board", _ranks(rule, part, used))]
-    several = part if rule != "primary" and len(part) > 1 else list(columns)
-    weights = {column.weight for column in several}
-    for other, title in RULE_TITLES.items():
-        if other != rule and len(several) > 1 and (other != "weighted" or len(weights) > 1):
-            rankings.append(("rule", title, _ranks(other, several, used)))
-    for column in columns:
-        if rule != "primary" or column.slug != part[0].slug:
-            rankings.append(("metric", names[column.slug], _ranks("primary", [replace(column, primary=True)], used)))
-    if len(several) > 2:
-        left = "mean_rank" if rule == "primary" else rule
-        for column in several:
-            others = [other for other in several if other is not column]
-            if left != "weighted" or sum(other.weight for other in others) > 0:
-                rankings.append(("without", names[column.slug], _ranks(left, others, used)))
-    board = rankings[0][2]
+    ways = list(_ways(rule, columns, [column for column in columns if column.slug in ranking], titles))
+    rankings = [_ranks(other, part, used) for _, _, other, part in ways]
+    board = rankings[0]
     known = np.array([rank is not None for rank in board], bool)
-    table = np.array([[rank or 0 for rank in ranks] for _, _, ranks in rankings], float).reshape(len(rankings), len(board))[:, known]
+    table = np.array([[rank or 0 for rank in ranks] for ranks in rankings], float).reshape(len(rankings), len(board))[:, known]
     compared = []
-    for (kind, title, ranks), row in zip(rankings, table, strict=True):
+    for (kind, title, _, _), ranks, row in zip(ways, rankings, table, strict=True):
         moved = int((row != table[0]).sum())
         tau = kendall(np.stack([table[0], row]))[0, 1]
         compared.append(RankingVariant(kind, title, ranks, int(_turned(table[0], row).sum()), moved, float(tau)))
     return compared
+
+
+def _ways(
+    rule: str, columns: Sequence[Column], part: Sequence[Column], titles: Sequence[str]
+) -> Iterator[tuple[str, str, str, Sequence[Column]]]:
+    """Kind and title of each way to rank, its rule, and the columns that take part in it."""
+    yield "board", "The board", rule, part
+    names = dict(zip((column.slug for column in columns), titles, strict=True))
+    several = columns if rule == "primary" or len(part) < 2 else part
+    alike = len({column.weight for column in several}) == 1
+    for other, title in RULE_TITLES.items():
+        if other != rule and len(several) > 1 and not (other == "weighted" and alike):
+            yield "rule", title, other, several
+    for column in columns:
+        if rule != "primary" or column.slug != part[0].slug:
+            yield "metric", names[column.slug], "primary", [replace(column, primary=True)]
+    left = "mean_rank" if rule == "primary" else rule
+    for column in several if len(several) > 2 else ():
+        others = [other for other in several if other is not column]
+        if left != "weighted" or sum(other.weight for other in others) > 0:
+            yield "without", names[column.slug], left, others
 
 
 def _ranks(rule: str, columns: Sequence[Column], used: NDArray[np.bool_]) -> tuple[int | None, ...]:

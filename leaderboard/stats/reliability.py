@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
+from leaderboard.stats.answers import Answers
 from leaderboard.stats.minimums import ANSWERS_FOR_RATER
 from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.preference import LEVEL, RESAMPLES, interval
@@ -69,11 +71,10 @@ class Share:
     n: int
 
 
-def questions(votes: Votes) -> Questions:
-    """The questions of all votes that count, in the order of their numbers, and what each rater answered."""
-    counted = votes.counted()
+def questions(counted: Votes | Answers) -> Questions:
+    """The questions of votes that count, in the order of their numbers, and what each rater answered."""
     asked, first, place = np.unique(counted.question, return_index=True, return_inverse=True)
-    verdicts = np.full((len(votes.raters), len(asked)), math.nan)
+    verdicts = np.full((len(counted.raters), len(asked)), math.nan)
     verdicts[counted.rater, place] = counted.verdict
     return Questions(counted.sample[first], counted.a[first], counted.b[first], verdicts)
 
@@ -154,9 +155,6 @@ def clusters(agree: Floats, most: int = MAX_CLUSTERS) -> Clusters:
 
     Cells without a common question take the mean of the others. One cluster where no cut has a silhouette of at least 0.1.
     """
-    from scipy.cluster.hierarchy import fcluster, leaves_list, linkage
-    from scipy.spatial.distance import squareform
-
     k = len(agree)
     if k < 3:
         return Clusters(np.zeros(k, dtype=np.int64), np.arange(k), 0.0)
@@ -164,11 +162,11 @@ def clusters(agree: Floats, most: int = MAX_CLUSTERS) -> Clusters:
     filled = np.where(np.isnan(agree), np.nanmean(agree[off]) if (~np.isnan(agree[off])).any() else 0.0, agree)
     apart = 1 - (filled + filled.T) / 2
     np.fill_diagonal(apart, 0.0)
-    tree = linkage(squareform(apart, checks=False), "average")
+    tree = scipy.cluster.hierarchy.linkage(scipy.spatial.distance.squareform(apart, checks=False), "average")
     best, label = SEPARATE, np.zeros(k, dtype=np.int64)
     gap = 0.0
     for count in range(2, min(most, k - 1) + 1):
-        cut = fcluster(tree, count, "maxclust") - 1
+        cut = scipy.cluster.hierarchy.fcluster(tree, count, "maxclust") - 1
         width = silhouette(apart, cut)
         if width >= best and width > gap:
             best, gap, label = width, width, cut.astype(np.int64)
@@ -176,7 +174,7 @@ def clusters(agree: Floats, most: int = MAX_CLUSTERS) -> Clusters:
     names, first, counts = np.unique(label, return_index=True, return_counts=True)
     place = {int(names[old]): new for new, old in enumerate(np.lexsort((first, -counts)).tolist())}
     numbered = np.array([place[int(name)] for name in label], dtype=np.int64)
-    return Clusters(numbered, leaves_list(tree).astype(np.int64), gap)
+    return Clusters(numbered, scipy.cluster.hierarchy.leaves_list(tree).astype(np.int64), gap)
 
 
 def silhouette(apart: Floats, label: NDArray[np.integer]) -> float:
@@ -302,10 +300,8 @@ def krippendorff_alpha(people: Floats) -> float | None:
 
 def panel_error(n: int, p: float) -> float:
     """P(the majority of n independent raters is wrong), each right with probability p; half of a draw counts."""
-    from scipy.stats import binom
-
-    wrong = float(binom.cdf(math.ceil(n / 2) - 1, n, p))
-    return wrong + (0.5 * float(binom.pmf(n // 2, n, p)) if n % 2 == 0 else 0.0)
+    wrong = float(scipy.stats.binom.cdf(math.ceil(n / 2) - 1, n, p))
+    return wrong + (0.5 * float(scipy.stats.binom.pmf(n // 2, n, p)) if n % 2 == 0 else 0.0)
 
 
 # --- inside

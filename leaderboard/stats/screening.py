@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from leaderboard.stats import correlation
+from leaderboard.stats import correlation, opinions
 from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.reliability import gold_correctness
 from leaderboard.stats.votes import Floats, Ints, Votes
@@ -61,8 +61,6 @@ def of_pairs(votes: Votes, rules: Rules, gold: Collection[tuple[str, str]]) -> d
 
 def of_scores(ratings: Ratings, rules: Rules) -> dict[str, list[str]]:
     """The same of opinion scores."""
-    from leaderboard.stats import opinions
-
     found: dict[str, list[str]] = {}
     if "fast" in rules:
         _note(found, "fast", _too_fast(ratings.raters, ratings.rater, ratings.seconds, rules["fast"]))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from leaderboard.stats import (
-    agreement,
     correlation,
     judge_substitution,
     judges,
@@ -23,37 +24,37 @@ from leaderboard.stats import (
     reliability,
     subsample_stability,
 )
-from leaderboard.stats.agreement import Differences
 from leaderboard.stats.answers import Answers, answers
+from leaderboard.stats.correlation import Order
 from leaderboard.stats.evidence.across import likeness
-from leaderboard.stats.judge_substitution import Asked, Joined
+from leaderboard.stats.judge_beside_people import beside_people
 from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.metric_board import Scored
 from leaderboard.stats.mos_table import USUAL, Ratings
 from leaderboard.stats.opinions import Likelihood
-from leaderboard.stats.people import ONLY_DAMAGED, People, by_group, people, scored_entry
+from leaderboard.stats.people import ONLY_DAMAGED, People, by_group, scored_entry
 from leaderboard.stats.records import (
     REFERENCE_TITLES,
     Across,
     BetweenPeople,
+    Entries,
     Entry,
     Judge,
     Matrix,
     Metric,
-    PairTogether,
     RatersFound,
     Reliability,
     StudySummary,
-    Together,
     Unscreened,
     UnscreenedMetric,
     UnscreenedScale,
 )
-from leaderboard.stats.reliability import Questions
+from leaderboard.stats.reliability import Probability, Questions, Share
 from leaderboard.stats.states import Counted, Key, Reason, too_few
 from leaderboard.stats.votes import VERSION, Floats, Ints, Votes, finite, without_raters
 
 NOTHING_COUNTS = Reason(Key.NOTHING_COUNTS)
+T = TypeVar("T", Votes, Ratings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,267 +134,484 @@ def analyse(
     """
     if anchor is not None and anchor not in given.methods:
         raise ValueError(f"There is no method {anchor!r} in the votes to anchor at; there are: {', '.join(given.methods)}.")
-    kept = without_raters(given, screened or ())
-    ratings = kept if isinstance(kept, Ratings) else None
-    votes = kept.comparisons() if isinstance(kept, Ratings) else kept
-    counted, asked = votes.counted(), reliability.questions(votes)
-    step()
+    of: type[_Study[Any]] = _OfRatings if isinstance(given, Ratings) else _OfVotes
+    sizes, rules = (size, reference_size), (screening, screened or {})
+    study = of(given, metrics, gold, anchor, seed, step, models, damaged, left_out, *rules, fragility, tolerated, *sizes, covariates)
+    return study.summary()
 
-    # What the answers say, of the entries and of all that was compared.
-    aside = None if damaged is None and not left_out else {*(damaged or ()), *left_out}
-    scored, entries = [metric.scored for metric in metrics], labels.undamaged(votes.methods, aside)
 
-    def unanswered(among: Collection[str] | None) -> Reason:
+@dataclass(frozen=True)
+class _Verdicts:
+    """Agreement of one row of verdicts with people's."""
+
+    pairs: Share
+    decisive: Share
+    probability: Probability
+
+
+@dataclass(frozen=True)
+class _Orders:
+    """Likeness of an order of the methods to people's: over everything, within each sample, and the mean of these."""
+
+    order: Order
+    scenes: dict[str, Order]
+    scenes_mean: Order
+
+
+@dataclass(frozen=True, eq=False)
+class _Study(Generic[T]):
+    """A study on one criterion: what `analyse` takes, and the parts of the summary that it returns."""
+
+    given: T
+    metrics: Sequence[MetricScores]
+    gold: Collection[tuple[str, str]]
+    anchor: str | None
+    seed: int
+    step: Callable[[], None]
+    models: Sequence[JudgeAnswers]
+    damaged: Collection[str] | None
+    left_out: Collection[str]
+    screening: bool | str
+    screened: Mapping[str, list[str]]
+    fragility: bool
+    tolerated: float
+    size: Floats | None
+    reference_size: Floats | None
+    covariates: Mapping[str, Floats] | None
+
+    def summary(self) -> StudySummary:
+        """All of it but what only votes, or only ratings, have."""
+        given, verdicts, figures = self.given, self.asked.verdicts, self.figures
+        self.step()
+        return StudySummary(
+            **vars(replace(figures, metrics=[self._metric(row) for row in figures.metrics])),
+            version=VERSION,
+            kind="pairs",
+            counted=len(self.counted),
+            repeats=int(self.votes.repeat.sum()),
+            raters=list(given.raters),
+            n_raters=len(given.raters),
+            groups=list(given.groups),
+            samples=list(given.samples),
+            methods=list(given.methods),
+            left_out=sorted(set(self.left_out) & set(given.methods)),
+            screening=self.screening,
+            screened=sorted(self.screened),
+            screened_by=dict(self.screened),
+            unscreened=self._unscreened() if self.screened else None,
+            agreement=self._matrix(),
+            people=BetweenPeople(
+                pairs=reliability.between_people(verdicts, seed=self.seed),
+                decisive=reliability.between_people(verdicts, decisive=True, seed=self.seed),
+                alpha=reliability.krippendorff_alpha(verdicts),
+            ),
+            rater_groups=rater_groups.rater_groups(self.asked, self.seed),
+            reliability=self._raters(),
+            judges=[self._judge(one) for one in self.models],
+            all=self.every,
+        )
+
+    # --- A: the answers that count, of raters whom no rule leaves out
+
+    @cached_property
+    def kept(self) -> T:
+        return without_raters(self.given, self.screened)
+
+    @cached_property
+    @abstractmethod
+    def votes(self) -> Votes:
+        """The same as comparisons."""
+
+    @property
+    def ratings(self) -> Ratings | None:
+        return None
+
+    @cached_property
+    def counted(self) -> Votes:
+        return self.votes.counted()
+
+    @cached_property
+    def asked(self) -> Questions:
+        return reliability.questions(self.counted)
+
+    @cached_property
+    def among(self) -> list[str] | None:
+        """The methods that are neither damaged nor left out; None where nobody says which are."""
+        aside = None if self.damaged is None and not self.left_out else {*(self.damaged or ()), *self.left_out}
+        return labels.undamaged(self.votes.methods, aside)
+
+    @cached_property
+    def answers(self) -> Answers:
+        """The answers on these."""
+        return answers(self.votes, self.among)
+
+    @abstractmethod
+    def _unanswered(self, among: Collection[str] | None) -> Reason:
         """Reason why there is no answer on these methods."""
-        if ratings is None:
-            return ONLY_DAMAGED if len(counted) else NOTHING_COUNTS
-        here = {ratings.methods[n] for n in ratings.method.tolist()}
-        if not here:
-            return Reason(Key.ALL_SCREENED)
-        if not len(votes) and here & set(ratings.methods if among is None else among):
-            return Reason(Key.NO_COMPARISONS)
-        return Reason(Key.NONE_COUNTS) if here & set(left_out) else ONLY_DAMAGED
 
-    def told(chosen: Answers, among: Collection[str] | None, fragility: bool, with_covariates: bool = True) -> People:
-        taken = covariates if with_covariates else None
-        return people(chosen, scored, seed, fragility, taken, ratings, size, reference_size, unanswered(among), step)
+    # --- B to I: figures of the entries, and of all that was compared
 
-    of_entries = answers(votes, entries)
-    found = told(of_entries, entries, fragility)
-    figures, every = found.entries, None
-    if aside is not None:
-        every = figures
-        if covariates or not set(entries or ()) >= set(votes.methods):
-            every = told(answers(votes), None, False, with_covariates=False).entries
-    if covariates:
-        # The column with them and without them stand side by side.
-        alone = {row.method: row.implied for row in people(of_entries, (), seed, False, step=step).entries.scales}
-        figures = replace(figures, scales=[replace(row, implied_without=alone.get(row.method)) for row in figures.scales])
-    step()
-    explained: float | None = None
-    fit = None if ratings is None else opinions.likelihood(ratings)
-    if ratings is not None and fit is not None:
-        scales = sorted(_scored(ratings, figures.scales, fit), key=best_first)
-        every = every and replace(every, scales=[replace(row, scenes={}) for row in scales])
-        scales.sort(key=lambda row: row.method in (damaged or ()))  # none of them heads a table
-    else:
-        scales, explained = _scales(counted, anchor, seed, figures.scales)
-    step()
+    @cached_property
+    def scored(self) -> list[Scored]:
+        return [metric.scored for metric in self.metrics]
 
-    # The matrix of people and metrics together, and people's clusters. Judges stand in tables of judges only.
-    by_metric = [reliability.metric_verdicts(asked, metric.values, metric.higher_is_better, metric.tie) for metric in metrics]
-    everybody = np.concatenate([asked.verdicts, np.array(by_metric).reshape(len(metrics), -1)]) if metrics else asked.verdicts
-    agreed = reliability.agreement(everybody)
-    clusters = reliability.clusters(agreed.all[: len(votes.raters), : len(votes.raters)])
-    matrix = Matrix(
-        names=[*votes.raters, *(metric.key for metric in metrics)],
-        kinds=["person"] * len(votes.raters) + ["metric"] * len(metrics),
-        all=[[finite(value) for value in row] for row in agreed.all],
-        decisive=[[finite(value) for value in row] for row in agreed.decisive],
-        common=agreed.common.tolist(),
-        order=reliability.clusters(agreed.all).order.tolist(),
-        cluster=clusters.label.tolist(),
-        silhouette=finite(clusters.silhouette),
-    )
+    def _people(self, counted: Answers, among: Collection[str] | None, fragility: bool, covariates: Mapping[str, Floats] | None) -> People:
+        sizes = self.size, self.reference_size
+        return People(counted, self.scored, self.seed, fragility, covariates, self.ratings, *sizes, self._unanswered(among), self.step)
 
-    # Each metric and each judge against people: pair by pair, with each group of them, and in the order of the methods, which is that of
-    # their mean scores or their win rates.
-    prefer = reliability.people_prefer(asked.verdicts)
-    of_group = {name: np.array([group == name for group in votes.groups], dtype=bool) for name in sorted(set(votes.groups))}
-    groups = {name: answers(votes.take(inside[votes.rater]), entries) for name, inside in of_group.items() if name}
-    takes_part = np.array([name not in left_out for name in votes.methods], dtype=bool)
-    liked = np.where(takes_part, _win_rates(counted) if ratings is None else ratings.means, math.nan)
-    # Reference points are in this table too. A metric that is called like one of them is not.
-    tables = {metric.key: metric for metric in scored if metric.key not in REFERENCE_TITLES}
-    tables |= {point.key: point for point in metric_board.reference_points(of_entries, seed, size, reference_size)}
-    across = {} if ratings is None else across_items(ratings, entries, tables)
-    step()
-    measured = {metric.key: (metric, verdict) for metric, verdict in zip(metrics, by_metric, strict=True)}
+    @cached_property
+    def people(self) -> People:
+        """Figures of the entries."""
+        return self._people(self.answers, self.among, self.fragility, self.covariates)
 
-    def orders(of_methods: Floats, values: Floats, higher_is_better: bool = True) -> dict[str, Any]:
-        """Likeness of a metric's order to people's: over the methods, within each sample, and the mean of these."""
-        scenes = dict(zip(votes.samples, zip(values, liked[:-1], strict=True), strict=True))
-        each, mean = correlation.by_scene(scenes, higher_is_better, preference.RESAMPLES, seed)
-        order = correlation.correlation(of_methods, liked[-1], higher_is_better, preference.RESAMPLES, seed)
-        step()
-        return {"order": order, "scenes": each, "scenes_mean": mean}
+    @cached_property
+    def figures(self) -> Entries:
+        """The same, where there are covariates with the people's column without them beside it."""
+        found = self.people.entries
+        if not self.covariates:
+            return found
+        rows = People(self.answers, (), self.seed, False, step=self.step).entries.scales
+        alone = {row.method: row.implied for row in rows}
+        return replace(found, scales=[replace(row, implied_without=alone.get(row.method)) for row in found.scales])
 
-    def whole(row: Metric) -> Metric:
-        if row.reference_point:  # a reference point is no metric of the study, whatever a metric is called
-            return replace(row, title=REFERENCE_TITLES[row.key], srocc=across.get(row.key))
-        metric, verdict = measured[row.key]
+    @cached_property
+    def every(self) -> Entries | None:
+        """The same of all that was compared; None where nobody says what is damaged."""
+        if self.among is None:
+            return None
+        if not self.covariates and set(self.among) >= set(self.votes.methods):
+            return self.people.entries
+        return self._people(answers(self.votes), None, False, None).entries
+
+    def _unscreened(self) -> Unscreened:
+        """The figures of all raters."""
+        votes, ratings = (self.given.comparisons(), self.given) if isinstance(self.given, Ratings) else (self.given, None)
+        found = People(answers(votes, self.among), self.scored, 0, False, self.covariates, ratings, step=self.step).entries
+        scales = [UnscreenedScale(row.method, row.value) for row in found.scales]
+        agreed = [UnscreenedMetric(row.key, row.decided.brief) for row in found.metrics]
+        return Unscreened(len(set(self.given.rater.tolist())), scales, agreed)
+
+    # --- metrics and judges against people, as earlier papers have it
+
+    @cached_property
+    def by_metric(self) -> list[Floats]:
+        """Verdicts of each metric on the questions [Q]."""
+        return [reliability.metric_verdicts(self.asked, one.values, one.higher_is_better, one.tie) for one in self.metrics]
+
+    @cached_property
+    def of_group(self) -> dict[str, NDArray[np.bool_]]:
+        """Raters of each group [K]."""
+        groups = self.votes.groups
+        return {name: np.array([group == name for group in groups], dtype=bool) for name in sorted(set(groups))}
+
+    @cached_property
+    def answers_of_group(self) -> dict[str, Answers]:
+        """Answers of the raters of each group that has a name."""
+        return {name: answers(self.votes.take(own[self.votes.rater]), self.among) for name, own in self.of_group.items() if name}
+
+    @cached_property
+    def prefer(self) -> Floats:
+        """The share of people who prefer the first of each question [Q]."""
+        return reliability.people_prefer(self.asked.verdicts)
+
+    @cached_property
+    @abstractmethod
+    def liked(self) -> Floats:
+        """People's value of each method on each sample and, in the last row, over all [S + 1, M]."""
+
+    @cached_property
+    def liked_entries(self) -> Floats:
+        """The same, NaN for methods that are left out."""
+        return np.where([name not in self.left_out for name in self.votes.methods], self.liked, math.nan)
+
+    def _verdicts(self, verdict: Floats, preferred: Floats) -> _Verdicts:
+        said = self.asked.verdicts
+        pairs, decisive = (reliability.with_people(verdict, said, decisive=only, seed=self.seed) for only in (False, True))
+        return _Verdicts(pairs, decisive, reliability.probability(preferred, self.prefer))
+
+    def _orders(self, of_methods: Floats, values: Floats, higher_is_better: bool = True) -> _Orders:
+        *within, over_all = self.liked_entries
+        scenes = dict(zip(self.votes.samples, zip(values, within, strict=True), strict=True))
+        each, mean = correlation.by_scene(scenes, higher_is_better, preference.RESAMPLES, self.seed)
+        order = correlation.correlation(of_methods, over_all, higher_is_better, preference.RESAMPLES, self.seed)
+        self.step()
+        return _Orders(order, each, mean)
+
+    def _metric(self, row: Metric) -> Metric:
+        """A metric's row with these; a reference point is no metric of the study, whatever a metric is called."""
+        if row.reference_point:
+            return replace(row, title=REFERENCE_TITLES[row.key])
+        n = {metric.key: n for n, metric in enumerate(self.metrics)}[row.key]
+        metric, verdict = self.metrics[n], self.by_metric[n]
         return replace(
             metric.named(row),
-            srocc=None if row.key in REFERENCE_TITLES else across.get(row.key),
-            groups=by_group(groups, metric.scored),
-            pairs=reliability.with_people(verdict, asked.verdicts, seed=seed),
-            decisive=reliability.with_people(verdict, asked.verdicts, decisive=True, seed=seed),
-            probability=reliability.probability((1 - verdict) / 2, prefer),
-            **orders(metric.of_methods, metric.values, metric.higher_is_better),
+            groups=by_group(self.answers_of_group, self.scored[n]),
+            **vars(self._verdicts(verdict, (1 - verdict) / 2)),
+            **vars(self._orders(metric.of_methods, metric.values, metric.higher_is_better)),
         )
 
-    # Comparisons in which no answer counts, whoever gives it: those of damaged entries, and those whose answer is known.
-    inside, known_pairs = set(votes.methods if entries is None else entries), {frozenset(pair) for pair in gold}
-    golden = votes.take(votes.gold)
-    known_comparisons = {
-        (votes.samples[h], frozenset((votes.methods[a], votes.methods[b])))
-        for h, a, b in zip(golden.sample.tolist(), golden.a.tolist(), golden.b.tolist(), strict=True)
-    }
+    def _judge(self, one: JudgeAnswers) -> Judge:
+        votes, known = self.votes, {frozenset(pair) for pair in self.gold}
+        inside, golden = set(votes.methods if self.among is None else self.among), votes.take(votes.gold)
+        sides = zip(golden.sample.tolist(), golden.a.tolist(), golden.b.tolist(), strict=True)
+        known_comparisons = {(votes.samples[h], frozenset((votes.methods[a], votes.methods[b]))) for h, a, b in sides}
 
-    def would_count(said: Judged) -> bool:
-        pair = frozenset((said.left, said.right))
-        return pair <= inside and pair not in known_pairs and (said.sample, pair) not in known_comparisons
+        def would_count(said: Judged) -> bool:
+            """False where no answer counts, whoever gives it: on damaged entries, and where the answer is known."""
+            pair = frozenset((said.left, said.right))
+            return pair <= inside and pair not in known and (said.sample, pair) not in known_comparisons
 
-    def judge(one: JudgeAnswers) -> Judge:
-        preferred = judges.preferred(asked, votes.samples, votes.methods, one.judged)
-        verdict, more = judges.verdict(preferred), {}
-        if not one.display_only:
-            elos = judges.elos(one.judged, votes.methods)
-            counts = np.isin(np.array(votes.methods, dtype=object).astype(str), list(inside))
-            more = orders(elos, judges.win_rates(one.judged, votes.samples, votes.methods))
-            more["rho"] = correlation.correlations(np.where(counts, elos, math.nan), liked[-1])["rho"]
+        preferred = judges.preferred(self.asked, votes.samples, votes.methods, one.judged)
+        verdict = judges.verdict(preferred)
+        said = {name: self.asked.verdicts[own] for name, own in self.of_group.items()}
+        judge = replace(
+            beside_people(self.answers, self.scored, one, self.tolerated, filter(would_count, one.judged)),
+            groups={name: reliability.with_people(verdict, own, seed=self.seed) for name, own in said.items()},
+            **vars(self._verdicts(verdict, preferred)),
+        )
+        if one.display_only:
+            return judge
+        elos = judges.elos(one.judged, votes.methods)
+        orders = self._orders(elos, judges.win_rates(one.judged, votes.samples, votes.methods))
+        of_entries = np.where([name in inside for name in votes.methods], elos, math.nan)
+        return replace(judge, rho=correlation.correlations(of_entries, self.liked_entries[-1])["rho"], **vars(orders))
+
+    def _matrix(self) -> Matrix:
+        """The matrix of people and metrics together, and people's clusters. Judges stand in tables of judges only."""
+        k = len(self.votes.raters)
+        agreed = reliability.agreement(np.vstack([self.asked.verdicts, *self.by_metric]))
+        clusters = reliability.clusters(agreed.all[:k, :k])
+        return Matrix(
+            names=[*self.votes.raters, *(metric.key for metric in self.metrics)],
+            kinds=["person"] * k + ["metric"] * len(self.metrics),
+            all=[[finite(value) for value in row] for row in agreed.all],
+            decisive=[[finite(value) for value in row] for row in agreed.decisive],
+            common=agreed.common.tolist(),
+            order=reliability.clusters(agreed.all).order.tolist(),
+            cluster=clusters.label.tolist(),
+            silhouette=finite(clusters.silhouette),
+        )
+
+    # --- raters
+
+    def _raters(self) -> RatersFound:
+        """Rater by rater: how many answers, how long, how consistent, how right on pairs of known order, how like the others. Who was left
+        out of the figures is among them."""
+        _, same_again = reliability.self_consistency(self.votes)
+        _, right = reliability.gold_correctness(self.votes, self.gold)
+        kept = {name: n for n, name in enumerate(self.votes.raters)}
+        wrong = reliability.panel_error(len(kept), right.value) if right.value is not None and kept else None
+        seconds = reliability.seconds_per_answer(self.given)
+        rows = [
+            replace(self._rater(k, kept.get(name)), group=group, seconds=seconds.get(name), screened=name not in kept)
+            for k, (name, group) in enumerate(zip(self.given.raters, self.given.groups, strict=True))
+        ]
+        return RatersFound(rows, same_again, right, wrong)
+
+    @abstractmethod
+    def _rater(self, k: int, kept: int | None) -> Reliability:
+        """One rater, by the number among all, and among those who are not left out."""
+
+
+class _OfVotes(_Study[Votes]):
+    def summary(self) -> StudySummary:
+        counted, (scales, explained) = self.counted, self._scales()
+        found, adequacy = super().summary(), []
+        for resource in subsample_stability.RESOURCES if len(counted) else ():
+            self.step()
+            adequacy.append(subsample_stability.curve(counted, resource, seed=self.seed))
         return replace(
-            _beside_people(of_entries, scored, one, tolerated, filter(would_count, one.judged)),
-            pairs=reliability.with_people(verdict, asked.verdicts, seed=seed),
-            decisive=reliability.with_people(verdict, asked.verdicts, decisive=True, seed=seed),
-            probability=reliability.probability(preferred, prefer),
-            groups={name: reliability.with_people(verdict, asked.verdicts[own], seed=seed) for name, own in of_group.items()},
-            **more,
+            found,
+            scales=scales,
+            scale=USUAL,
+            votes=len(self.votes),
+            questions=len(self.asked.sample),
+            ties=float((counted.verdict == 0).mean()) if len(counted) else None,
+            anchor=(self.anchor or counted.methods[0]) if counted.methods else None,
+            explained_share=explained,
+            adequacy=adequacy,
         )
 
-    found_raters = _raters(given, votes, fit, asked, gold, found.consistency)
-    steady = []
-    for resource in subsample_stability.RESOURCES if len(counted) and ratings is None else ():
-        step()
-        steady.append(subsample_stability.curve(counted, resource, seed=seed))
-    beside = None
-    if screened:
-        all_votes = given.comparisons() if isinstance(given, Ratings) else given
-        all_ratings = given if isinstance(given, Ratings) else None
-        rows = people(answers(all_votes, entries), scored, 0, False, covariates, all_ratings, step=step).entries
-        scales_of_all = [UnscreenedScale(row.method, row.value) for row in rows.scales]
-        agreed_of_all = [UnscreenedMetric(row.key, row.decided.brief) for row in rows.metrics]
-        beside = Unscreened(len(set(given.rater.tolist())), scales_of_all, agreed_of_all)
-    is_rated = ratings is not None
-    return StudySummary(
-        **vars(replace(figures, metrics=[whole(row) for row in figures.metrics], scales=scales)),
-        version=VERSION,
-        kind="opinions" if is_rated else "pairs",
-        scale=given.scale if isinstance(given, Ratings) else USUAL,
-        of="ratings" if is_rated else "votes",
-        votes=0 if is_rated else len(votes),
-        ratings=len(given) if is_rated else 0,
-        counted=len(kept) if is_rated else len(counted),
-        repeats=int(votes.repeat.sum()),
-        questions=0 if is_rated else len(asked.sample),
-        ties=float((counted.verdict == 0).mean()) if len(counted) and not is_rated else None,
-        raters=list(given.raters),
-        n_raters=len(given.raters),
-        groups=list(given.groups),
-        samples=list(given.samples),
-        methods=list(given.methods),
-        left_out=sorted(set(left_out) & set(given.methods)),
-        screening=screening,
-        screened=sorted(screened or ()),
-        screened_by=dict(screened or {}),
-        unscreened=beside,
-        anchor=None if is_rated or not counted.methods else anchor or counted.methods[0],
-        explained_share=explained,
-        like_others=_mean([row.agreement for row in found_raters.raters if row.agreement is not None]) if is_rated else None,
-        agreement=matrix,
-        people=BetweenPeople(
-            pairs=reliability.between_people(asked.verdicts, seed=seed),
-            decisive=reliability.between_people(asked.verdicts, decisive=True, seed=seed),
-            alpha=reliability.krippendorff_alpha(asked.verdicts),
-        ),
-        rater_groups=rater_groups.rater_groups(asked, seed),
-        reliability=found_raters,
-        adequacy=steady,
-        judges=[judge(one) for one in models],
-        all=every,
-    )
+    @cached_property
+    def votes(self) -> Votes:
+        return self.kept
+
+    @cached_property
+    def liked(self) -> Floats:
+        """Win rates; NaN where a method was not compared."""
+        parts = [*(self.counted.take(self.counted.sample == n) for n in range(len(self.counted.samples))), self.counted]
+        return np.array([preference.win_rate(preference.wins(preference.cells(part))) for part in parts])
+
+    def _unanswered(self, among: Collection[str] | None) -> Reason:
+        return ONLY_DAMAGED if len(self.counted) else NOTHING_COUNTS
+
+    @cached_property
+    def _checked(self) -> tuple[dict[str, tuple[float, float, int]], dict[str, tuple[float, int]], Floats]:
+        """Each rater's consistency and correctness on pairs of known order; and agreement with the others, of those who are kept."""
+        again, _ = reliability.self_consistency(self.given)
+        right, _ = reliability.gold_correctness(self.given, self.gold)
+        return again, right, reliability.leave_one_out(self.asked.verdicts)
+
+    def _rater(self, k: int, kept: int | None) -> Reliability:
+        (again, right, likeness), name, own = self._checked, self.given.raters[k], self.given.rater == k
+        share, self_agreement, repeats = again.get(name, (None, None, 0))
+        known, gold_pairs = right.get(name, (None, 0))
+        as_all, as_all_of = self.people.consistency.get(name, (None, 0))
+        return Reliability(
+            rater=name,
+            votes=int(own.sum()),
+            agreement=None if kept is None else finite(likeness[kept]),
+            ties=float((self.given.verdict[own] == 0).mean()),
+            self_consistency=share,
+            self_agreement=self_agreement,
+            repeats=repeats,
+            gold=known,
+            gold_pairs=gold_pairs,
+            consistency=as_all,
+            consistency_answers=as_all_of,
+        )
+
+    def _scales(self) -> tuple[list[Entry], float | None]:
+        """The rows with what other ways to count give each method, those that have no row after them, the best win rate first; and the
+        share that the quality scale explains. Nothing where nobody was asked about any."""
+        counted, rows = self.counted, self.figures.scales
+        if not counted.methods:
+            return [], None
+        cells = preference.cells(counted)
+        samples = preference.resampled(counted, seed=self.seed)
+        half, drawn = preference.wins(cells), preference.wins(samples)
+        fitted = preference.fit(half)
+        at = counted.methods.index(self.anchor) if self.anchor else 0
+        elo, dilated = preference.judge_elo(cells, at)
+        drawn_elo = preference.fits(preference.wins(samples, tie=1.0))
+        drawn_elo = preference.ANCHOR + preference.PER_LOGIT * (drawn_elo - drawn_elo[:, at : at + 1])
+        drawn_ability = preference.fits(drawn)
+        quality, share = preference.quality_scale(counted, seed=self.seed)
+        win_rate = preference.scale(preference.win_rate(half), preference.win_rate(drawn))
+        win_rate_with_self = preference.scale(preference.win_rate_with_self(half), preference.win_rate_with_self(drawn))
+        ability = preference.scale(fitted.ability, drawn_ability)
+        wf_elo = preference.scale(preference.wf_elo(fitted.ability), preference.wf_elo(drawn_ability))
+        judge_elo = preference.scale(elo, drawn_elo)
+        place = {name: n for n, name in enumerate(counted.methods)}
+
+        def whole(row: Entry) -> Entry:
+            n = place[row.method]
+            return replace(
+                row,
+                appearances=int(half[n].sum() + half[:, n].sum()),
+                wins=float(cells[n, :, 0].sum()),
+                losses=float(cells[:, n, 0].sum()),
+                ties=float(cells[n, :, 1].sum()),
+                win_rate=win_rate.ends(n),
+                win_rate_with_self=win_rate_with_self.ends(n),
+                ability=ability.ends(n),
+                wf_elo=wf_elo.ends(n),
+                judge_elo=judge_elo.ends(n),
+                quality=quality.ends(n),
+                component=int(fitted.component[n]),
+                regularised=bool(fitted.regularised[n] or dilated.regularised[n]),
+            )
+
+        others = [whole(Entry(method=name)) for name in counted.methods if name not in {row.method for row in rows}]
+        others.sort(key=lambda row: (math.inf if row.win_rate[0] is None else -row.win_rate[0], row.method))
+        return [*(whole(row) for row in rows), *others], finite(share)
+
+
+class _OfRatings(_Study[Ratings]):
+    def summary(self) -> StudySummary:
+        found, rated = super().summary(), self._scales()
+        like_others = [row.agreement for row in found.reliability.raters if row.agreement is not None]
+        return replace(
+            found,
+            metrics=self._across(found.metrics),
+            scales=sorted(rated, key=lambda row: row.method in (self.damaged or ())),  # none of them heads a table
+            kind="opinions",
+            scale=self.given.scale,
+            of="ratings",
+            ratings=len(self.given),
+            counted=len(self.kept),
+            like_others=float(np.mean(like_others)) if like_others else None,
+            all=found.all and replace(found.all, scales=[replace(row, scenes={}) for row in rated]),
+        )
+
+    @cached_property
+    def votes(self) -> Votes:
+        return self.kept.comparisons()
+
+    @property
+    def ratings(self) -> Ratings:
+        return self.kept
+
+    @cached_property
+    def liked(self) -> Floats:
+        """Mean scores."""
+        return self.kept.means
+
+    @cached_property
+    def fit(self) -> Likelihood:
+        return opinions.likelihood(self.kept)
+
+    def _unanswered(self, among: Collection[str] | None) -> Reason:
+        here = {self.kept.methods[n] for n in self.kept.method.tolist()}
+        if not here:
+            return Reason(Key.ALL_SCREENED)
+        if not len(self.votes) and here & set(self.kept.methods if among is None else among):
+            return Reason(Key.NO_COMPARISONS)
+        return Reason(Key.NONE_COUNTS) if here & set(self.left_out) else ONLY_DAMAGED
+
+    def _across(self, rows: Sequence[Metric]) -> list[Metric]:
+        """The rows with likeness over all items. Reference points are in this table too, and a metric that is called like one is not."""
+        tables = {metric.key: metric for metric in self.scored if metric.key not in REFERENCE_TITLES}
+        points = metric_board.reference_points(self.answers, self.seed, self.size, self.reference_size)
+        found = across_items(self.kept, self.among, tables | {point.key: point for point in points})
+        self.step()
+        known = (row.reference_point or row.key not in REFERENCE_TITLES for row in rows)
+        return [replace(row, srocc=found.get(row.key) if own else None) for row, own in zip(rows, known, strict=True)]
+
+    @cached_property
+    def _by_rater(self) -> Floats:
+        """Scores of each rater [K, S * M]."""
+        return self.given.by_rater()
+
+    def _rater(self, k: int, kept: int | None) -> Reliability:
+        others, own = np.delete(self._by_rater, k, axis=0), self.given.rater == k
+        seen = ~np.isnan(self._by_rater[k]) & (~np.isnan(others)).any(axis=0)
+        like = correlation.correlation(self._by_rater[k, seen], np.nanmean(others[:, seen], axis=0)).plcc if seen.any() else None
+        row = Reliability(rater=self.given.raters[k], ratings=int(own.sum()), agreement=like, mean=float(self.given.score[own].mean()))
+        if kept is None:
+            return row
+        return replace(row, bias=finite(self.fit.bias[kept]), inconsistency=finite(self.fit.inconsistency[kept]))
+
+    def _scales(self) -> list[Entry]:
+        """The rows with all that ratings say of each entry, over all and sample by sample, and those that have no row, the best first."""
+        ratings, rows, unshown = self.kept, self.figures.scales, opinions.unshown(self.kept, self.fit)
+        place = {name: n for n, name in enumerate(ratings.methods)}
+
+        def whole(row: Entry) -> Entry:
+            n = place[row.method]
+            own = ratings.method == n
+            by_sample = [(name, own & (ratings.sample == at)) for at, name in enumerate(ratings.samples)]
+            scenes = {name: correlation.mean_opinion(ratings.score[here]) for name, here in by_sample if here.any()}
+            row = replace(row, mos_mle_reason=unshown, scenes=scenes if len(ratings.samples) > 1 else {})
+            if own.any():  # else all its raters were screened
+                opinion = correlation.mean_opinion(ratings.score[own])
+                row = replace(
+                    row, sd=opinion.sd, n=opinion.n, normalised=(opinion.mean - ratings.scale[0]) / (ratings.scale[1] - ratings.scale[0])
+                )
+            if unshown is None:
+                better = opinions.likelihood_of(ratings, self.fit, n)
+                row = replace(row, mos_mle=better.ends, mos_mle_reason=better.reason)
+            return row
+
+        known = {row.method for row in rows}
+        rows = [*rows, *(scored_entry(ratings, n) for name, n in place.items() if name not in known)]
+        return sorted(map(whole, rows), key=best_first)
 
 
 def best_first(row: Entry) -> tuple[bool, float, str]:
     """Sorts entries by their mean scores; who was scored too seldom heads no table."""
     mean = row.mos[0]
     return too_few(row.reason), math.inf if mean is None else -mean, row.method
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return float(np.mean(values)) if values else None
-
-
-def _win_rates(counted: Votes) -> Floats:
-    """Win rates float64[samples + 1, methods], the last row over all samples; NaN where a method was not compared."""
-    parts = [*(counted.take(counted.sample == n) for n in range(len(counted.samples))), counted]
-    rates = [preference.win_rate(preference.wins(preference.cells(part))) for part in parts]
-    return np.array(rates, dtype=np.float64).reshape(len(parts), len(counted.methods))
-
-
-def _raters(
-    given: Votes | Ratings,
-    votes: Votes,
-    fit: Likelihood | None,
-    asked: Questions,
-    gold: Collection[tuple[str, str]],
-    consistency: Mapping[str, tuple[float, int]],
-) -> RatersFound:
-    """Rater by rater: how many answers, how long, how consistent, how right on pairs of known order, how like the others. Who was left out
-    of `votes` is among them; `fit` is of the ratings of the others."""
-    kept = {name: n for n, name in enumerate(votes.raters)}
-    seconds, rows = reliability.seconds_per_answer(given), []
-    _, same_again = reliability.self_consistency(votes)
-    _, right = reliability.gold_correctness(votes, gold)
-    if isinstance(given, Ratings):
-        by_rater = given.by_rater()
-        for k, name in enumerate(given.raters):
-            others = np.delete(by_rater, k, axis=0)
-            seen = ~np.isnan(by_rater[k]) & (~np.isnan(others)).any(axis=0)
-            like = correlation.correlation(by_rater[k, seen], np.nanmean(others[:, seen], axis=0)).plcc if seen.any() else None
-            row = Reliability(
-                rater=name,
-                group=given.groups[k],
-                ratings=int((given.rater == k).sum()),
-                agreement=like,
-                seconds=seconds.get(name),
-                mean=float(given.score[given.rater == k].mean()),
-                screened=name not in kept,
-            )
-            if fit is not None and name in kept:
-                row = replace(row, bias=finite(fit.bias[kept[name]]), inconsistency=finite(fit.inconsistency[kept[name]]))
-            rows.append(row)
-    else:
-        consistent, correct, likeness = (
-            reliability.self_consistency(given)[0],
-            reliability.gold_correctness(given, gold)[0],
-            reliability.leave_one_out(asked.verdicts),
-        )
-        for k, name in enumerate(given.raters):
-            own = given.rater == k
-            share, self_agreement, repeats = consistent.get(name, (None, None, 0))
-            known, gold_pairs = correct.get(name, (None, 0))
-            as_all, as_all_of = consistency.get(name, (None, 0))
-            rows.append(
-                Reliability(
-                    rater=name,
-                    group=given.groups[k],
-                    votes=int(own.sum()),
-                    agreement=finite(likeness[kept[name]]) if name in kept else None,
-                    seconds=seconds.get(name),
-                    ties=float((given.verdict[own] == 0).mean()),
-                    self_consistency=share,
-                    self_agreement=self_agreement,
-                    repeats=repeats,
-                    gold=known,
-                    gold_pairs=gold_pairs,
-                    consistency=as_all,
-                    consistency_answers=as_all_of,
-                    screened=name not in kept,
-                )
-            )
-    wrong = reliability.panel_error(len(kept), right.value) if right.value is not None and kept else None
-    return RatersFound(rows, same_again, right, wrong)
 
 
 @dataclass(frozen=True, eq=False)
@@ -442,158 +660,3 @@ def across_items(ratings: Ratings, entries: Collection[str] | None, metrics: Map
         )
 
     return {key: record(key) for key in metrics}
-
-
-def _scored(ratings: Ratings, rows: Sequence[Entry], fit: Likelihood) -> list[Entry]:
-    """The rows with all that ratings say of each entry, over all and sample by sample, and those that have no row after them, the best
-    first."""
-    unshown, place = opinions.unshown(ratings, fit), {name: n for n, name in enumerate(ratings.methods)}
-
-    def whole(row: Entry) -> Entry:
-        n = place[row.method]
-        own = ratings.method == n
-        by_sample = [(name, own & (ratings.sample == at)) for at, name in enumerate(ratings.samples)]
-        scenes = {name: correlation.mean_opinion(ratings.score[here]) for name, here in by_sample if here.any()}
-        row = replace(row, mos_mle_reason=unshown, scenes=scenes if len(ratings.samples) > 1 else {})
-        if own.any():  # else all its raters were screened
-            opinion = correlation.mean_opinion(ratings.score[own])
-            row = replace(
-                row, sd=opinion.sd, n=opinion.n, normalised=(opinion.mean - ratings.scale[0]) / (ratings.scale[1] - ratings.scale[0])
-            )
-        if unshown is None:
-            better = opinions.likelihood_of(ratings, fit, n)
-            row = replace(row, mos_mle=better.ends, mos_mle_reason=better.reason)
-        return row
-
-    known = {row.method for row in rows}
-    return [whole(row) for row in [*rows, *(scored_entry(ratings, n) for name, n in place.items() if name not in known)]]
-
-
-def _scales(counted: Votes, anchor: str | None, seed: int, rows: Sequence[Entry]) -> tuple[list[Entry], float | None]:
-    """The rows with what other ways to count give each method, those that have no row after them, the best win rate first; and the share
-    that the quality scale explains. Nothing where nobody was asked about any."""
-    if not counted.methods:
-        return [], None
-    cells = preference.cells(counted)
-    samples = preference.resampled(counted, seed=seed)
-    half, drawn = preference.wins(cells), preference.wins(samples)
-    fitted = preference.fit(half)
-    at = counted.methods.index(anchor) if anchor else 0
-    elo, dilated = preference.judge_elo(cells, at)
-    drawn_elo = preference.fits(preference.wins(samples, tie=1.0))
-    drawn_elo = preference.ANCHOR + preference.PER_LOGIT * (drawn_elo - drawn_elo[:, at : at + 1])
-    drawn_ability = preference.fits(drawn)
-    quality, share = preference.quality_scale(counted, seed=seed)
-    win_rate = preference.scale(preference.win_rate(half), preference.win_rate(drawn))
-    win_rate_with_self = preference.scale(preference.win_rate_with_self(half), preference.win_rate_with_self(drawn))
-    ability = preference.scale(fitted.ability, drawn_ability)
-    wf_elo = preference.scale(preference.wf_elo(fitted.ability), preference.wf_elo(drawn_ability))
-    judge_elo = preference.scale(elo, drawn_elo)
-    place = {name: n for n, name in enumerate(counted.methods)}
-
-    def whole(row: Entry) -> Entry:
-        n = place[row.method]
-        return replace(
-            row,
-            appearances=int(half[n].sum() + half[:, n].sum()),
-            wins=float(cells[n, :, 0].sum()),
-            losses=float(cells[:, n, 0].sum()),
-            ties=float(cells[n, :, 1].sum()),
-            win_rate=win_rate.ends(n),
-            win_rate_with_self=win_rate_with_self.ends(n),
-            ability=ability.ends(n),
-            wf_elo=wf_elo.ends(n),
-            judge_elo=judge_elo.ends(n),
-            quality=quality.ends(n),
-            component=int(fitted.component[n]),
-            regularised=bool(fitted.regularised[n] or dilated.regularised[n]),
-        )
-
-    others = [whole(Entry(method=name)) for name in counted.methods if name not in {row.method for row in rows}]
-    others.sort(key=lambda row: (math.inf if row.win_rate[0] is None else -row.win_rate[0], row.method))
-    return [*(whole(row) for row in rows), *others], finite(share)
-
-
-# --- judges
-
-
-def _beside_people(counted: Answers, scored: Sequence[Scored], one: JudgeAnswers, tolerated: float, would_count: Iterable[Judged]) -> Judge:
-    """Agreement of a judge with people, whether it may stand beside them, and, where it may, what its answers add; of these
-    `would_count` are on comparisons in which people's answers count."""
-    _, first, place = np.unique(counted.question, return_index=True, return_inverse=True)
-    verdicts = np.full((len(counted.raters), len(first)), np.nan)
-    verdicts[counted.rater, place] = counted.verdict
-    asked = Questions(counted.sample[first], counted.a[first], counted.b[first], verdicts)
-    verdict = judges.verdict(judges.preferred(asked, counted.samples, counted.entries, one.judged))
-    own = verdict[place]
-    had = ~np.isnan(own)
-    decided = agreement.decided(Differences(counted.take(had), own[had], own[had], had, 1.0))
-    gate = judge_substitution.gate(asked.verdicts, verdict, tolerated)
-    judge = Judge(
-        key=one.key,
-        display_only=one.display_only,
-        decided=decided,
-        gate=gate,
-        left_share=judges.left_share(one.judged),
-        facts=dict(one.facts),
-    )
-    if not gate.passed or one.display_only or not one.drawn_alike:
-        return judge
-
-    # Verdicts of the judge on comparisons that people were not asked: sample, entries a < b, and the verdict as people give them.
-    known = set(zip(counted.sample.tolist(), counted.a.tolist(), counted.b.tolist(), strict=True))
-    samples = {name: n for n, name in enumerate(counted.samples)}
-    entries = {name: n for n, name in enumerate(counted.entries)}
-    said: dict[tuple[int, int, int], list[int]] = {}
-    for judged in would_count:
-        if judged.sample in samples and judged.left in entries and judged.right in entries:
-            turn = 1 if judged.left < judged.right else -1
-            a, b = sorted((entries[judged.left], entries[judged.right]))
-            said.setdefault((samples[judged.sample], a, b), []).extend(turn * verdict for verdict in judged.verdicts)
-    alone = [(*pair, float(np.sign(sum(each)))) for pair, each in sorted(said.items()) if each and pair not in known]
-
-    def unit(h: int, a: int, b: int) -> int:
-        """Unit that an interval takes for the sample of a pair, as `Answers.unit`."""
-        return h if counted.sampled else (h * len(counted.entries) + a) * len(counted.entries) + b
-
-    # Each metric's decided agreement by people and the judge: people's answers that the judge gave too, and the judge's on the rest.
-    with_people = []
-    for metric in scored:
-        if not metric.by_sample:
-            continue
-        found = agreement.differences(counted, metric.x)
-        used = np.flatnonzero(found.had)
-        chosen = (found.answers.verdict != 0) & ~np.isnan(own[used])
-        both, ours = found.answers.take(chosen), found.verdict[chosen]
-        more = []
-        for h, a, b, answer in alone:
-            d = metric.x[h, b] - metric.x[h, a]
-            if not np.isnan(d):
-                near = agreement.EQUAL * max(1.0, abs(metric.x[h, a]), abs(metric.x[h, b]))
-                more.append((unit(h, a, b), (1 + (0 if abs(d) <= near else np.sign(d)) * answer) / 2))
-        people_said = Asked((1 + ours * both.verdict) / 2, both.rater, both.unit)
-        with_people.append(Together(**vars(_joined(people_said, (1 + ours * own[used][chosen]) / 2, more)), key=metric.key))
-
-    # The share of answers that pick the first of each two entries, equal answers half.
-    others: dict[tuple[int, int], list[tuple[int, float]]] = {}
-    entry_pairs = []
-    for h, a, b, answer in alone:
-        others.setdefault((a, b), []).append((unit(h, a, b), (1 - answer) / 2))
-    for (a, b), more in sorted(others.items()):
-        on = (counted.a == a) & (counted.b == b) & ~np.isnan(own)
-        both = counted.take(on)
-        if len(both):
-            people_said = Asked((1 - both.verdict) / 2, both.rater, both.unit)
-            joined = _joined(people_said, (1 - own[on]) / 2, more)
-            entry_pairs.append(PairTogether(**vars(joined), first=counted.entries[a], second=counted.entries[b]))
-    return replace(judge, with_people=with_people, pairs_with_people=entry_pairs)
-
-
-def _joined(people_said: Asked, same: Floats, more: Sequence[tuple[int, float]]) -> Joined:
-    """People's values with the judge's `same` on them, and its others as (unit, value)."""
-    n = len(people_said.value)
-    if n < 2:
-        return Joined(None, None, None, 0.0, n, None, Reason(Key.JUDGE_SILENT))
-    values = np.array([value for _, value in more], dtype=np.float64)
-    others = Asked(values, np.arange(len(more)), np.array([h for h, _ in more], dtype=np.int64))
-    return judge_substitution.together(people_said, same, others)

@@ -304,6 +304,30 @@ class SharedProblem(ValueError):
         self.of_more = of_more
 
 
+@dataclass
+class Problems:
+    """Problems of the lines of a file called `name`."""
+
+    name: str
+    found: list[str] = field(default_factory=list)
+    separated: list[str] = field(default_factory=list)
+    shared: Counter[str] = field(default_factory=Counter)
+
+    def add(self, line: int, error: ValueError) -> None:
+        kept = self.separated if isinstance(error, SeparatedNumber) else self.found
+        if isinstance(error, SharedProblem):
+            self.shared[error.of_more] += 1
+            if self.shared[error.of_more] > NAMED_OF_SHARED:
+                return
+        kept.append(f"{self.name}: line {line}: {error}")
+
+    def raise_if_any(self) -> None:
+        """Raises `VotesError` with all of them."""
+        if self.found or self.separated:
+            more = [f"{n - NAMED_OF_SHARED:,} more {what}" for what, n in self.shared.items() if n > NAMED_OF_SHARED]
+            raise VotesError([*hint(self.separated), *self.found, *more])
+
+
 def records(
     lines: Iterable[str],
     name: str,
@@ -324,8 +348,7 @@ def records(
     absent = sorted({named[column] for column in (*needed, *(columns or {}))} - set(there))
     if absent:
         raise VotesError([f"{name} has no column {headings_text(absent)}; its columns are {headings_text(there)}: name those to take."])
-    parsed, problems, separated = [], [], []
-    shared: Counter[str] = Counter()
+    parsed, problems = [], Problems(name)
     for line, row in table.rows:
         try:
             if surplus := more_cells(row):
@@ -333,27 +356,24 @@ def records(
             cells = {column: (row.get(key) or "").strip() for column, key in named.items()}
             cells |= {column: table.decimal(cells[column]) for column in DECIMAL_COLUMNS if column in cells}
             for column, text in cells.items():
-                if len(text) > LENGTHS.get(column, len(text)):
-                    raise ValueError(f"{column} has {len(text)} characters; at most {LENGTHS[column]} are taken.")
-                if found := control_character(text):
-                    raise ValueError(f"{column} holds the character {found[1]}, which cannot be read; save the file as CSV in UTF-8.")
+                _check_text(column, text)
             parsed.append(make(cells))
-        except SeparatedNumber as error:
-            separated.append(f"{name}: line {line}: {error}")
-        except SharedProblem as error:
-            shared[error.of_more] += 1
-            if shared[error.of_more] <= NAMED_OF_SHARED:
-                problems.append(f"{name}: line {line}: {error}")
         except ValueError as error:
-            problems.append(f"{name}: line {line}: {error}")
-            if len(problems) == MAX_PROBLEMS:
+            problems.add(line, error)
+            if len(problems.found) == MAX_PROBLEMS:
                 break
-    if problems or separated:
-        more = [f"{n - NAMED_OF_SHARED:,} more {what}" for what, n in shared.items() if n > NAMED_OF_SHARED]
-        raise VotesError([*hint(separated), *problems, *more])
+    problems.raise_if_any()
     if not parsed:
         raise VotesError([f"{name} holds no {noun}; it needs a line for each under its head."])
     return parsed
+
+
+def _check_text(column: str, text: str) -> None:
+    """ValueError, in a sentence, where a cell's text is too long or cannot be read."""
+    if len(text) > LENGTHS.get(column, len(text)):
+        raise ValueError(f"{column} has {len(text)} characters; at most {LENGTHS[column]} are taken.")
+    if found := control_character(text):
+        raise ValueError(f"{column} holds the character {found[1]}, which cannot be read; save the file as CSV in UTF-8.")
 
 
 def write(votes: Iterable[Vote], columns: Sequence[str] = (*COLUMNS, *MORE, *CONDITIONS)) -> Iterator[list[str]]:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evaluation.models import EvaluationBatch
+from evaluation.models import EvaluationBatch, Reference
 from leaderboard.models import Rater, Study
 from leaderboard.stats import mos_table as scoring
 from leaderboard.stats import screening
@@ -77,12 +77,7 @@ def write_study(study: Study, folder: Path) -> Written:
     were withdrawn or have been labels only have no files. Where the study has opinion scores, `scores.csv` holds their
     means per entry and item, with the paths of the files.
     """
-    phase, reference = study.phase, study.reference
-    if reference is None:  # the one that the phase's entries are scored against now
-        batch = EvaluationBatch.current(phase)
-        if batch is None:
-            raise CannotExport(f"{phase} has no reference in use, so the study has no files; export its votes alone.")
-        reference = batch.reference
+    reference = _reference(study)
     if folder.exists() and any(folder.iterdir()):
         raise CannotExport(f"{folder} is not empty; name a folder that is not there yet.")
     people = set(study.raters.filter(kind=Rater.Kind.PERSON, is_counted=True).values_list("name", flat=True))
@@ -90,15 +85,7 @@ def write_study(study: Study, folder: Path) -> Written:
     ratings = [rating for rating in study.ratings() if rating.rater in people]
     if not votes and not ratings:
         raise CannotExport("The study holds no answers yet; there is nothing to learn from.")
-
-    # The items of each sample that was judged, by its group; a sample that the reference has not is left out.
-    asked = {vote.sample for vote in votes} | {rating.sample for rating in ratings}
-    samples: dict[str, list[str]] = {}
-    for item, group in zip(reference.item_ids, reference.groups, strict=True):
-        if group in asked:
-            samples.setdefault(group, []).append(item)
-    if not samples:
-        raise CannotExport("None of the samples that were judged is in the phase's reference; export the votes alone.")
+    samples = _samples(reference, {vote.sample for vote in votes} | {rating.sample for rating in ratings})
     wanted = {item for items in samples.values() for item in items}
     folder.mkdir(parents=True, exist_ok=True)
     family = reference.family
@@ -112,8 +99,36 @@ def write_study(study: Study, folder: Path) -> Written:
     _write_tables(study, tables, folder)
     if ratings and not family.grouped:
         _write_csv(folder / SCORES, _scores(study, ratings, samples, known, {entry.label: entry.files for entry in entries}))
+    described = json.dumps(_description(study, reference, samples, entries), indent=1, ensure_ascii=False)
+    (folder / DESCRIPTION).write_text(described + "\n", encoding="utf-8")
+    absent = tuple(entry.label for entry in entries if not entry.folder)
+    return Written(len(votes) + len(ratings), len(samples), len(entries) - len(absent), absent)
 
-    description = {
+
+def _reference(study: Study) -> Reference:
+    """The study's, or the one that the phase's entries are scored against now."""
+    batch = EvaluationBatch.current(study.phase) if study.reference is None else None
+    reference = study.reference if batch is None else batch.reference
+    if reference is None:
+        raise CannotExport(f"{study.phase} has no reference in use, so the study has no files; export its votes alone.")
+    return reference
+
+
+def _samples(reference: Reference, asked: Collection[str]) -> dict[str, list[str]]:
+    """The items of each sample that was judged, by its group; a sample that the reference has not is left out."""
+    samples: dict[str, list[str]] = {}
+    for item, group in zip(reference.item_ids, reference.groups, strict=True):
+        if group in asked:
+            samples.setdefault(group, []).append(item)
+    if not samples:
+        raise CannotExport("None of the samples that were judged is in the phase's reference; export the votes alone.")
+    return samples
+
+
+def _description(study: Study, reference: Reference, samples: Mapping[str, list[str]], entries: Sequence[_Entry]) -> dict[str, object]:
+    """`study.json`."""
+    phase = study.phase
+    return {
         "format": FORMAT,
         "study": study.slug,
         "title": study.title,
@@ -127,16 +142,13 @@ def write_study(study: Study, folder: Path) -> Written:
         "scale": study.scale if study.kind == Study.Kind.OPINIONS else None,
         "criteria": study.criteria,
         "phase": f"{phase.challenge.slug}/{phase.slug}",
-        "family": family.key,
+        "family": reference.family.key,
         "unit": phase.unit,
         "unit_scale": phase.unit_scale,
         "reference": {"version": reference.version, "sha256": reference.sha256},
         "samples": [{"name": name, "items": items} for name, items in samples.items()],
         "entries": [{name: value for name, value in vars(entry).items() if name != "files"} for entry in entries],
     }
-    (folder / DESCRIPTION).write_text(json.dumps(description, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    absent = tuple(entry.label for entry in entries if not entry.folder)
-    return Written(len(votes) + len(ratings), len(samples), len(entries) - len(absent), absent)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from leaderboard.stats import votes as voting
 from leaderboard.stats.answers import Answers, answers
 from leaderboard.stats.metric_board import Scored
 from leaderboard.stats.mos_table import Ratings
-from leaderboard.stats.people import people
+from leaderboard.stats.people import People
 from leaderboard.stats.records import plain
 from leaderboard.stats.votes import Floats, without_raters
 from leaderboard.studies.live.design_matrix import gold_pairs
@@ -124,7 +124,7 @@ def _slice(row: ProgramValues, folder: Path, seconds: float) -> bool:
         figure = replace(agreement.decided(difference), coverage=difference.coverage)
         if ratings is not None:
             scored = [Scored("program", x)]
-            found = people(counted, scored, fragility=False, ratings=ratings, step=lambda: _keep_lease(row)).entries
+            found = People(counted, scored, fragility=False, ratings=ratings, step=lambda: _keep_lease(row)).entries
             figures = {name: plain(getattr(found.metric("program"), name)) for name in FIGURES}
         return row.finish(plain(figure), figures, made_of)
     of = [left[0].label, left[0].submission.artifact_key, reference.pk]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from django.utils import timezone
@@ -15,9 +14,6 @@ from leaderboard.models import Study, StudyEntry
 from leaderboard.stats.published_means import Means
 from submissions import worker_notify
 from submissions.models import Phase, User
-
-if TYPE_CHECKING:
-    from leaderboard.stats.published_means import Means
 
 SLUG = "published-opinions"
 

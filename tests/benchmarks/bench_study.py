@@ -24,7 +24,7 @@ import numpy as np
 
 from leaderboard.stats import subsample_stability
 from leaderboard.stats.answers import answers
-from leaderboard.stats.people import people
+from leaderboard.stats.people import People
 from leaderboard.stats.preference import fit, gradient
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Votes
@@ -124,7 +124,7 @@ def seconds(votes: Votes, metrics: list[MetricScores]) -> dict[str, float]:
     found["adequacy"] = time.process_time() - start
     for name, fragility in (("summary", False), ("summary with fragility", True)):
         start = time.process_time()
-        people(answers(votes), [metric.scored for metric in metrics], fragility=fragility)
+        _ = People(answers(votes), [metric.scored for metric in metrics], fragility=fragility).entries
         found[name] = time.process_time() - start
     print(
         f"{len(votes)} answers on {len(votes.methods)} entries, {len(metrics)} metrics: "

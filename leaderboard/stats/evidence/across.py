@@ -8,8 +8,10 @@ group.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import combinations
 from typing import Protocol
 
 import numpy as np
@@ -24,7 +26,7 @@ from leaderboard.stats.evidence.figure import SetFigure
 from leaderboard.stats.evidence.places import Compared
 from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.two_way_intervals import Variance
-from leaderboard.stats.votes import Floats, Ints
+from leaderboard.stats.votes import Floats, Ints, finite
 
 IN_LINE = 1e-12  # so near to 1 or -1, all stimuli are in one line
 ROUNDING = 9  # decimals beyond which means differ by rounding alone
@@ -248,11 +250,97 @@ class Pearson:
 # --- the figures
 
 
-CORRELATIONS = ("srocc", "plcc")
+# Of metrics x [J, K] with means y [J]: the correlation of each [K], and a function of means y [B, J] with something left out.
+Correlation = Callable[[Floats, Floats], tuple[Floats, Callable[[Floats], Floats]]]
+
+
+def _with_curves(x: Floats, y: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
+    curves = Pearson(x, y)
+    return curves.best, curves.near
+
+
+CORRELATIONS: dict[str, Correlation] = {
+    "srocc": lambda x, y: (spearman(x, y[None])[0], partial(spearman, x)),
+    "plcc": _with_curves,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """Metrics x [J, K] that have values for the same stimuli, of which `rows` are people's means."""
+
+    keys: Sequence[str]
+    x: Floats
+    rows: LeftOut
+    persons: bool
+
+    @classmethod
+    def of(cls, judged: Stimuli, metrics: Mapping[str, Floats], persons: bool) -> Alike:
+        """By the values float64[judged stimuli] of each."""
+        known = ~np.isnan(next(iter(metrics.values())))
+        return cls(list(metrics), np.stack([x[known] for x in metrics.values()], axis=1), left_out(judged, persons, known), persons)
+
+    def compared(self, correlation: Correlation) -> tuple[dict[str, SetFigure], list[MetricPair]]:
+        """The figure of each metric, and the tests between each two of them, "size" always the second."""
+        groups, raters, n = self.rows.counts[0], self.rows.counts[1] or None, len(self.rows.y)
+        value, without = self._correlated(correlation)
+        base, reasons = SetFigure(n=n, groups=groups, raters=raters), [self._reason(*one) for one in zip(value, without.T, strict=True)]
+        found = {
+            key: replace(base, value=finite(own)).because(reason)
+            for key, own, reason in zip(self.keys, value, reasons, strict=True)
+            if reason is not None
+        }
+        sure = [at for at, reason in enumerate(reasons) if reason is None]
+        if not sure:
+            return found, []
+        z = np.arctanh(value[sure])
+        variance = _variance(z - np.arctanh(without[:, sure]), self.rows)
+        own_variance, between = variance.own(), variance.between()
+        for place, at in enumerate(sure):
+            figure, se, df = replace(base, value=float(value[at])), math.sqrt(own_variance.total[place]), float(own_variance.df[place])
+            if se <= two_way_intervals.NOTHING:
+                found[self.keys[at]] = figure.because(Reason(Key.ALIKE))
+                continue
+            low, high = (float(np.tanh(end)) for end in two_way_intervals.interval(float(z[place]), se, df))
+            found[self.keys[at]] = replace(figure, low=low, high=high, state=figures.certainty(raters, groups), se=se, df=df)
+        tests = []
+        for i, j in combinations(range(len(sure)), 2):
+            if self.keys[sure[i]] == "size":
+                i, j = j, i
+            apart, v, df = float(z[i] - z[j]), float(between.total[i, j]), float(between.df[i, j])
+            low, high = two_way_intervals.interval(apart, math.sqrt(v), df)
+            p = two_way_intervals.two_sided(0.0 if abs(apart) <= two_way_intervals.NOTHING else apart, v, df)
+            pair = partial(MetricPair, first=self.keys[sure[i]], second=self.keys[sure[j]], p_holm=None)
+            tests.append(pair(apart, float(low), float(high), n, p=p, se=math.sqrt(v)))
+        return found, tests
+
+    def _correlated(self, correlation: Correlation) -> tuple[Floats, Floats]:
+        """The correlation of each metric [K], and with parts left out [B, K]: none where no metric has an interval."""
+        nothing = np.zeros((0, len(self.keys)))
+        if not len(self.rows.y):
+            return np.full(len(self.keys), math.nan), nothing
+        value, near = correlation(self.x, self.rows.y)
+        return value, nothing if self._few is not None else np.concatenate([near(block) for block in self.rows.blocks()])
+
+    @cached_property
+    def _few(self) -> Reason | None:
+        """Reason why no metric has an interval."""
+        groups, raters, _ = self.rows.counts
+        if not len(self.rows.y):
+            return Reason(Key.NO_ANSWER)
+        return figures.few(raters if self.persons else None, groups, len(self.rows.y))
+
+    def _reason(self, value: float, without: Floats) -> Reason | None:
+        """Reason why a metric has none."""
+        if self._few is not None or math.isnan(value):
+            return self._few or Reason(Key.ALIKE)
+        if abs(value) >= 1 - IN_LINE:
+            return Reason(Key.IN_LINE)
+        return None if (np.abs(without) < 1 - IN_LINE).all() else Reason(Key.UNSTABLE)
 
 
 def likeness(
-    judged: Stimuli, metrics: Mapping[str, Floats], persons: bool, among: Sequence[str] = (), of: Sequence[str] = CORRELATIONS
+    judged: Stimuli, metrics: Mapping[str, Floats], persons: bool, among: Sequence[str] = (), of: Sequence[str] = tuple(CORRELATIONS)
 ) -> dict[str, Compared]:
     """Likeness of people's order of all stimuli to that of each metric x float64[J], by the correlations `of`, with places. A metric that
     lacks values is compared with the stimuli it has. Places are those of the metrics `among`, which have all values, and a metric called
@@ -263,22 +351,9 @@ def likeness(
     for key, x in metrics.items():
         patterns.setdefault(np.isnan(x).tobytes(), []).append(key)
     for keys in patterns.values():
-        known = ~np.isnan(metrics[keys[0]])
-        x = np.stack([metrics[key][known] for key in keys], axis=1)
-        rows, y = left_out(judged, persons, known), judged.y[known]
-        groups, raters, _ = rows.counts
-        reason = figures.few(raters if persons else None, groups, len(y))
-        if not len(y):
-            reason = Reason(Key.NO_ANSWER)
-        values, without = {}, {}
-        for name in of if len(y) else ():
-            curves = Pearson(x, y) if name == "plcc" else None
-            values[name] = spearman(x, y[None])[0] if curves is None else curves.best
-            if reason is None:
-                blocks = (spearman(x, block) if curves is None else curves.near(block) for block in rows.blocks())
-                without[name] = np.concatenate(list(blocks))
-        for name in found:
-            made = _figures(keys, values.get(name, np.full(len(keys), math.nan)), without.get(name), rows, len(y), reason)
+        own = Alike.of(judged, {key: metrics[key] for key in keys}, persons)
+        for name in of:
+            made = own.compared(CORRELATIONS[name])
             found[name] |= made[0]
             tests[name] += made[1]
     wanted = {key: n for n, key in enumerate(among)}
@@ -290,53 +365,6 @@ def likeness(
         return places.compared(found[name], ranked, chosen)
 
     return {name: placed(name) for name in of}
-
-
-def _figures(
-    keys: Sequence[str], value: Floats, without: Floats | None, rows: LeftOut, n: int, reason: Reason | None
-) -> tuple[dict[str, SetFigure], list[MetricPair]]:
-    """The figure of each metric, and the tests between each two of them, "size" always the second."""
-    groups, raters = rows.counts[0], rows.counts[1] or None
-    base = SetFigure(n=n, groups=groups, raters=raters)
-    found: dict[str, SetFigure] = {}
-    sure: list[int] = []
-    for at, key in enumerate(keys):
-        own, why = (None if math.isnan(value[at]) else float(value[at])), reason
-        if why is None and own is None:
-            why = Reason(Key.ALIKE)
-        elif why is None and own is not None and abs(own) >= 1 - IN_LINE:
-            why = Reason(Key.IN_LINE)
-        elif why is None and without is not None and not (np.abs(without[:, at]) < 1 - IN_LINE).all():
-            why = Reason(Key.UNSTABLE)
-        if why is not None:
-            found[key] = replace(base, value=own).because(why)
-        else:
-            sure.append(at)
-    if not sure or without is None:
-        return found, []
-    z = np.arctanh(value[sure])
-    variance = _variance(z - np.arctanh(without[:, sure]), rows)
-    own_variance, between = variance.own(), variance.between()
-    for place, at in enumerate(sure):
-        se, df = math.sqrt(float(own_variance.total[place])), float(own_variance.df[place])
-        if se <= two_way_intervals.NOTHING:
-            found[keys[at]] = replace(base, value=float(value[at])).because(Reason(Key.ALIKE))
-            continue
-        low, high = (float(np.tanh(end)) for end in two_way_intervals.interval(float(z[place]), se, df))
-        state = figures.certainty(raters, groups)
-        found[keys[at]] = replace(base, value=float(value[at]), low=low, high=high, state=state, se=se, df=df)
-    tests = []
-    total, df_between = between.total, between.df
-    for i, first in enumerate(sure):
-        for j, second in enumerate(sure):
-            names = keys[first], keys[second]
-            if names[0] == "size" or i == j or (j < i and names[1] != "size"):
-                continue
-            apart, v, df = float(z[i] - z[j]), float(total[i, j]), float(df_between[i, j])
-            low, high = two_way_intervals.interval(apart, math.sqrt(v), df)
-            p = two_way_intervals.two_sided(0.0 if abs(apart) <= two_way_intervals.NOTHING else apart, v, df)
-            tests.append(MetricPair(apart, float(low), float(high), n, first=names[0], second=names[1], p=p, p_holm=None, se=math.sqrt(v)))
-    return found, tests
 
 
 def _variance(apart: Floats, rows: LeftOut) -> Variance:

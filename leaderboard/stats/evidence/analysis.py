@@ -103,38 +103,32 @@ def figures(
 ) -> CriterionFigures:
     """The figures of one criterion. `compare` names the columns that are compared, none: all; `turned` says that a lower score is better
     on the published scale."""
-    values: dict[str, Floats] = {key: one.x[:, n] for n, key in enumerate(_keys(published))}
-    lines = {
-        key: MetricFigures(
-            column=metric.column,
-            name=metric.name,
-            higher_is_better=metric.higher_is_better,
-            reference_point=metric.reference_point,
-            missing=int(np.isnan(x).sum()),
-        )
-        for (key, x), metric in zip(values.items(), published, strict=True)
-    }
-    measured = {key: line for key, line in lines.items() if not line.reference_point}
-    among = tuple(key for key, line in measured.items() if not line.missing and (not compare or line.column in compare))
-    for key, x in reference_points(one, set_name).items():
-        values[key], lines[key] = x, MetricFigures(column="", reference_point=True)
-    tables = {key: one.table(x) for key, x in values.items()}
+    metrics = dict(zip(_keys(published), published, strict=True))
+    points = reference_points(one, set_name)
+    values: dict[str, Floats] = {**dict(zip(metrics, one.x.T, strict=True)), **points}
+    measured = [key for key, metric in metrics.items() if not metric.reference_point]
+    whole = (key for key in measured if not np.isnan(values[key]).any())
+    among = tuple(key for key in whole if not compare or metrics[key].column in compare)
+    tables, basis = {key: one.table(x) for key, x in values.items()}, one.basis
 
     compared: dict[str, places.Compared] = {}
     for name, found in _compared(one, tables, values, among):
         step()
         compared[name] = found
-    basis = one.basis
     counted = one.of_people if basis.persons or basis.pairs else one.of_means
     orders = entry_order.order_of_pairs(one, tables) if basis.pairs else {key: entry_order.order(one, x) for key, x in values.items()}
-    for key, line in lines.items():
-        own: dict[str, Any] = {name: found.figures[key] for name, found in compared.items() if key in found.figures}
-        own |= vars(orders[key])
+
+    def line(key: str, metric: PublishedMetric | None) -> MetricFigures:
+        """The figures of a metric; None of a reference point that is made here."""
+        about = MetricFigures(column="", reference_point=True, **vars(orders[key]))
+        if metric is not None:
+            names = {name: getattr(metric, name) for name in ("column", "name", "higher_is_better", "reference_point")}
+            about = replace(about, **names, missing=int(np.isnan(values[key]).sum()))
         if basis.persons or basis.pairs:
-            own["decided_split"] = within.split(counted, tables[key])
-        if not line.reference_point:
-            own["across_state"] = _across_state(own.get("srocc"))
-        lines[key] = replace(line, **own)
+            about = replace(about, decided_split=within.split(counted, tables[key]))
+        own: dict[str, Any] = {name: found.figures.get(key) for name, found in compared.items()}
+        about = replace(about, **own)
+        return about if about.reference_point else replace(about, across_state=_across_state(about.srocc))
 
     decisive = counted.decided
     return CriterionFigures(
@@ -144,13 +138,13 @@ def figures(
         groups=len(one.groups),
         entries_judged=len(one.entries),
         families=len(one.families),
-        answers=len(one.score) or (len(one.asked) if one.asked is not None else len(one)),
-        raters=(counted.clusters.n_raters if basis.pairs else len(np.unique(one.rater))) if basis.persons else None,
+        answers=one.n_answers,
+        raters=one.n_persons,
         ladders=Ladders(len(decisive) - len(one.between_families(decisive)), len(decisive)) if one.has_families else None,
         within=within.ceiling(counted) if basis.persons else None,
         across=noise.ceiling(one),
         compared=among,
-        metrics=lines,
+        metrics={key: line(key, metrics.get(key)) for key in values},
         differences={name: tuple(compared[name].differences) for name in POOLED if name in compared and compared[name].differences},
         entries=() if measured or basis.pairs else tuple(entry_order.entry_means(one, turned)),
     )

@@ -45,6 +45,11 @@ class NamedMetric:
     places: tuple[int, int] | None = None
     may_be_best: bool | None = None
 
+    @property
+    def counting(self) -> set[str]:
+        """The sets that count."""
+        return {one.record for one in self.sets if one.counts}
+
 
 def named_metrics(records: Sequence[EvidenceRecord], pool: str) -> list[NamedMetric]:
     """The published metrics in the figure `pool`, one of `POOLS`, by each set's leading criterion: those that are pooled first, by their
@@ -57,29 +62,47 @@ def named_metrics(records: Sequence[EvidenceRecord], pool: str) -> list[NamedMet
             figure = getattr(metric, pool)
             if metric.name and not metric.reference_point and figure is not None and figure.value is not None:
                 found.setdefault((metric.name, record.material), {})[record.name] = figure
-    alone = {record.name: record for record in records}
-    rows, counted = [], {}
-    for (name, material), by_set in found.items():
-        sure = {key: figure for key, figure in by_set.items() if _scaled(figure, pool) is not None}
-        kept = _counting(sure, alone)
-        counted[name, material] = kept
-        values = [_scaled(sure[key], pool) for key in sorted(kept)]
-        mean = pooled.pool([y for y, _ in filter(None, values)], [se for _, se in filter(None, values)])
+    pooling = _Pool(pool, {record.name: record for record in records})
+    rows = [pooling.row(name, material, by_set) for (name, material), by_set in found.items()]
+    for material in {row.material for row in rows}:
+        among = {row.name: row.counting for row in rows if row.material == material and row.pooled is not None}
+        places = pooling.places(among)
+        for n, row in enumerate(rows):
+            if row.material == material and row.name in places:
+                rows[n] = replace(row, places=places[row.name], may_be_best=places[row.name][0] == 1)
+    return sorted(rows, key=lambda row: (row.material, row.pooled is None, -(row.pooled.value if row.pooled else 0.0), row.name))
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """Pooling of one figure over `records`, by name."""
+
+    figure: str
+    records: Mapping[str, EvidenceRecord]
+
+    def row(self, name: str, material: str, by_set: Mapping[str, SetFigure]) -> NamedMetric:
+        """The metric's figures in each set, and their mean."""
+        scaled = {key: own for key, figure in by_set.items() if (own := _scaled(figure, self.figure)) is not None}
+        kept = _counting({key: by_set[key] for key in scaled}, self.records)
+        mean = pooled.pool(*([scaled[key][n] for key in sorted(kept)] for n in (0, 1)))
         sets = tuple(InSet(key, figure, key in kept) for key, figure in sorted(by_set.items()))
-        shown = None if mean is None else mean.as_correlation() if pool == "srocc" else mean.as_share()
-        few = None if shown is not None else Reason(Key.FEW_SETS, Counted.SETS, STUDIES_FOR_MEAN, len(kept))
-        rows.append(NamedMetric(name, material, pool, sets, shown, few))
-    placed = []
-    for material in sorted({row.material for row in rows}):
-        among = {row.name: row for row in rows if row.material == material and row.pooled is not None}
-        placed += [row for row in rows if row.material == material and row.pooled is None]
-        places = _places(sorted(among), {name: counted[name, material] for name in among}, alone, pool)
-        placed += [
-            replace(row, places=places.get(name), may_be_best=places[name][0] == 1 if name in places else None)
-            for name, row in among.items()
-        ]
-    placed.sort(key=lambda row: (row.material, row.pooled is None, -(row.pooled.value if row.pooled else 0.0), row.name))
-    return placed
+        if mean is None:
+            few = Reason(Key.FEW_SETS, Counted.SETS, STUDIES_FOR_MEAN, len(kept))
+            return NamedMetric(name, material, self.figure, sets, reason=few)
+        return NamedMetric(name, material, self.figure, sets, mean.as_correlation() if self.figure == "srocc" else mean.as_share())
+
+    def places(self, counting: Mapping[str, set[str]]) -> dict[str, tuple[int, int]]:
+        """Places of metrics by the differences of each two in the sets that count for both, pooled on the scale they are tested on."""
+        names = sorted(counting)
+        by_pair = {
+            (first, second): [
+                found
+                for record in sorted(counting[first] & counting[second])
+                if (found := _difference(self.records[record], self.figure, first, second)) is not None
+            ]
+            for first, second in combinations(names, 2)
+        }
+        return agreement.places(names, pooled.pairs(by_pair))
 
 
 def _scaled(figure: SetFigure, pool: str) -> tuple[float, float] | None:
@@ -99,21 +122,6 @@ def _counting(figures: Mapping[str, SetFigure], records: Mapping[str, EvidenceRe
             joined = part[one] | part[other]
             part.update(dict.fromkeys(joined, joined))
     return {min(names, key=lambda name: (-figures[name].groups, -figures[name].n, name)) for names in part.values()}
-
-
-def _places(
-    names: Sequence[str], counted: Mapping[str, set[str]], records: Mapping[str, EvidenceRecord], pool: str
-) -> dict[str, tuple[int, int]]:
-    """Places of metrics by the differences of each two in the sets that count for both, pooled on the scale they are tested on."""
-    by_pair: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    for first, second in combinations(names, 2):
-        apart = []
-        for record in sorted(counted[first] & counted[second]):
-            found = _difference(records[record], pool, first, second)
-            if found is not None:
-                apart.append(found)
-        by_pair[first, second] = apart
-    return agreement.places(names, pooled.pairs(by_pair))
 
 
 def _difference(record: EvidenceRecord, pool: str, first: str, second: str) -> tuple[float, float] | None:

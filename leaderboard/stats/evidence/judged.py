@@ -81,6 +81,18 @@ class Judged:
         return self.group_of[self.item]
 
     @property
+    def n_answers(self) -> int:
+        """The number of single scores, of answers on pairs, or of means."""
+        return len(self.score) or len(self if self.asked is None else self.asked)
+
+    @property
+    def n_persons(self) -> int | None:
+        """The number of people who judged; None where they are not known."""
+        if not self.basis.persons:
+            return None
+        return self.of_people.clusters.n_raters if self.basis.pairs else len(np.unique(self.rater))
+
+    @property
     def has_families(self) -> bool:
         return len(self.families) < len(self.entries)
 

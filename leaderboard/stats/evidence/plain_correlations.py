@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from leaderboard.stats.evidence import figure as figures
-from leaderboard.stats.evidence.across import ROUNDING, Stimuli, _figures, left_out
+from leaderboard.stats.evidence.across import ROUNDING, Alike, Correlation, Stimuli
 from leaderboard.stats.evidence.figure import SetFigure
-from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.votes import Floats
 
 
@@ -40,16 +38,16 @@ def kendall(x: Floats, y: Floats) -> Floats:
     return made
 
 
+def _alone(statistic: Callable[[Floats, Floats], Floats]) -> Correlation:
+    """The same of one metric as `across` takes it."""
+    return lambda x, y: (statistic(x[:, 0], y[None]), lambda block: statistic(x[:, 0], block)[:, None])
+
+
 def correlations(judged: Stimuli, metrics: Mapping[str, Floats], persons: bool) -> dict[str, dict[str, SetFigure]]:
     """ "pearson" and "kendall" of each metric x float64[J] with its interval, by leaving out what `across.likeness` leaves out."""
     found: dict[str, dict[str, SetFigure]] = {"pearson": {}, "kendall": {}}
-    for key, values in metrics.items():
-        known = ~np.isnan(values)
-        x, y, rows = values[known], judged.y[known], left_out(judged, persons, known)
-        groups, raters, _ = rows.counts
-        reason = figures.few(raters if persons else None, groups, len(y)) if len(y) else Reason(Key.NO_ANSWER)
+    for key, x in metrics.items():
+        own = Alike.of(judged, {key: x}, persons)
         for name, statistic in (("pearson", pearson), ("kendall", kendall)):
-            value = statistic(x, y[None]) if len(y) else np.array([math.nan])
-            without = np.concatenate([statistic(x, block) for block in rows.blocks()])[:, None] if reason is None else None
-            found[name] |= _figures([key], value, without, rows, len(y), reason)[0]
+            found[name] |= own.compared(_alone(statistic))[0]
     return found

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from leaderboard.boards.people import lines_of
 from leaderboard.charts import judges
@@ -13,7 +14,7 @@ from leaderboard.records.agreement import Line
 from leaderboard.records.chart import Chart
 from leaderboard.records.study import Summary
 from leaderboard.stats.judges import MethodScore
-from leaderboard.stats.records import Judge, PairTogether, Together
+from leaderboard.stats.records import NOTHING, Judge, PairTogether, Together
 from leaderboard.stats.two_way_intervals import Ends
 from leaderboard.studies.judge.answers import CriterionScores, RunFacts, facts, scores_of
 from leaderboard.studies.judge.instructions import CRITERIA, KEYS, OVERALL
@@ -52,15 +53,15 @@ class JudgeOnPage:
     people, `line` on the scale of metrics. One that is for display only has neither chart nor line."""
 
     run: JudgeRun
-    agreement: Judge | None
-    line: Line | None
-    together: list[TogetherRow]
-    entry_pairs: list[PairRow]
     took: RunFacts
     criteria: list[str]
     table: list[ScoreRow]
     radar: Chart | None
     anchor: str
+    agreement: Judge | None = None
+    line: Line | None = None
+    together: list[TogetherRow] = field(default_factory=list)
+    entry_pairs: list[PairRow] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -79,48 +80,66 @@ class JudgeOnPage:
         return "not counted" if self.took.cost is None else money(self.took.cost)
 
 
+@dataclass(frozen=True, eq=False)
+class _BesidePeople:
+    """Figures of judges in the analysis on the criterion that is shown."""
+
+    summary: Summary
+
+    @cached_property
+    def judges(self) -> dict[str, Judge]:
+        return {judge.key: judge for judge in self.summary.judges}
+
+    @cached_property
+    def lines(self) -> dict[str, Line]:
+        """Lines of metrics, by their keys."""
+        return {one.key: one for one in lines_of(self.summary)}
+
+    @cached_property
+    def alone(self) -> dict[tuple[str, str], Ends]:
+        """People's own share of each of two entries."""
+        found: dict[tuple[str, str], Ends] = {}
+        for pair in self.summary.entry_pairs:
+            value, low, high = found[pair.first, pair.second] = pair.value
+            of_second, second_low, second_high = (None if end is None else 1 - end for end in (value, high, low))
+            found[pair.second, pair.first] = of_second, second_low, second_high
+        return found
+
+    def line(self, judge: Judge, noun: str) -> Line | None:
+        """The judge on the scale of metrics; None for one that is for display only, or has no answer of theirs."""
+        if judge.decided is None or judge.display_only:
+            return None
+        return Line(judge.key, judge.decided, self.summary.another, key=judge.key, noun=noun)
+
+    def together(self, judge: Judge) -> list[TogetherRow]:
+        return [TogetherRow(self.lines[one.key], one) for one in judge.with_people if one.key in self.lines]
+
+    def entry_pairs(self, judge: Judge) -> list[PairRow]:
+        """Pairs for which both have intervals. Of ratings the difference of two means is no share."""
+        rows = [PairRow(one, self.alone.get((one.first, one.second), NOTHING)) for one in judge.pairs_with_people]
+        return [row for row in rows if row.it.low is not None and row.alone[1] is not None and not self.summary.opinions]
+
+
 def of_study(study: Study, summary: Summary | None, hidden: Collection[str] = ()) -> list[JudgeOnPage]:
     """The judges of a study. `summary` is its analysis on the criterion that is shown, where there is one; of the entries called as in
     `hidden` nothing is said."""
-    described = []
-    beside: dict[str, Judge] = {}
-    lines: dict[str, Line] = {}
-    alone: dict[tuple[str, str], Ends] = {}
-    if summary is not None and summary.judges:
-        beside = {line.key: line for line in summary.judges}
-        lines = {one.key: one for one in lines_of(summary)}
-        for pair in summary.entry_pairs:
-            value, low, high = alone[pair.first, pair.second] = pair.value
-            of_second, second_low, second_high = (None if end is None else 1 - end for end in (value, high, low))
-            alone[pair.second, pair.first] = of_second, second_low, second_high
+    described, people = [], None if summary is None else _BesidePeople(summary)
     for run in JudgeRun.ended(study).select_related("rater", "newcomer"):
         run.study = study
         criteria = {key: one.without(hidden) for key, one in scores_of(run).items()}
-        titles, judge = [TITLES[key] for key in criteria], beside.get(run.rater.name)
-        by_key = [{row.method: row for row in one.rows} for one in criteria.values()]
-        line, together, entry_pairs = None, [], []
-        if judge is not None and summary is not None:
-            # On the scale of metrics; nothing of one that is for display only, or has no answer of theirs.
-            if judge.decided is not None and not judge.display_only:
-                line = Line(judge.key, judge.decided, summary.another, key=judge.key, noun=study.noun)
-            together = [TogetherRow(lines[one.key], one) for one in judge.with_people if one.key in lines]
-            rows = [PairRow(one, alone.get((one.first, one.second), (None, None, None))) for one in judge.pairs_with_people]
-            # Where both have intervals. Of ratings the difference of two means is no share.
-            entry_pairs = [row for row in rows if row.it.low is not None and row.alone[1] is not None and not summary.opinions]
-        described.append(
-            JudgeOnPage(
-                run=run,
-                agreement=judge,
-                line=line,
-                together=together,
-                entry_pairs=entry_pairs,
-                took=facts(run),
-                criteria=titles,
-                table=[ScoreRow(name, [rows.get(name) for rows in by_key]) for name in _scores(criteria)],
-                radar=None if run.is_for_display_only else judges.radar(titles, _scores(criteria)),
-                anchor=next((one.anchor for one in criteria.values()), ""),
-            )
+        titles, by_key = [TITLES[key] for key in criteria], [{row.method: row for row in one.rows} for one in criteria.values()]
+        page = JudgeOnPage(
+            run=run,
+            took=facts(run),
+            criteria=titles,
+            table=[ScoreRow(name, [rows.get(name) for rows in by_key]) for name in _scores(criteria)],
+            radar=None if run.is_for_display_only else judges.radar(titles, _scores(criteria)),
+            anchor=next((one.anchor for one in criteria.values()), ""),
         )
+        if people is not None and (judge := people.judges.get(run.rater.name)) is not None:
+            line, together, pairs = people.line(judge, study.noun), people.together(judge), people.entry_pairs(judge)
+            page = replace(page, agreement=judge, line=line, together=together, entry_pairs=pairs)
+        described.append(page)
     return described
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from django.db import transaction
@@ -185,7 +186,8 @@ def join(
     with transaction.atomic():
         # Under the study's lock names count up and the most raters hold, however many come at once.
         study = study.locked()
-        own = study.raters.filter(user=user).first() if user is not None else None
+        newcomer = _Newcomer(study, user, invitation, group, query)
+        own = newcomer.own
         if own is not None and own.removed_at is not None:
             raise Refused("The organizers have ended your part in this study; write to them if you think that is wrong.", "removed")
         if own is not None and own.joined_at is not None:
@@ -193,51 +195,86 @@ def join(
         key = "" if user is not None else key if KEY.fullmatch(key) else new_key()
         if key and (again := study.raters.filter(key_hash=hash_secret(key)).first()):
             return Joined(again, key)
-        if closed := study.closed_sentence(now):
-            raise Refused(closed, "study_closed")
-        if invitation is not None and is_used_up(invitation):
-            raise Refused("This invitation is used up; ask whoever sent it for another one.", "invite_over")
-        if own is None and invitation is None and study.access != Study.Access.OPEN:
-            raise Refused("This study is for invited raters; open the link of your invitation.", "not_invited")
-        panel = {} if own is not None else panels.parameters_of(study, query)
-        panel_id = next(iter(panel.values()), "")
-        panel_hash = panels.hash_of(study, panel_id)
-        if before := rater_before(study, user, panel_hash):
-            raise Refused(before_sentence(study, before), "returned")
-        group = (own.group if own is not None else "") or (invitation.group if invitation else "") or group
-        if full := full_sentence(study, group):
-            raise Refused(full, "enough_raters")
+        for sentence, code in newcomer.refusals(now):
+            if sentence:
+                raise Refused(sentence, code)
         if own is not None:
-            own.joined_at, own.group, own.setup = now, group, dict(setup)
+            own.joined_at, own.group, own.setup = now, newcomer.group, dict(setup)
             own.save(update_fields=["joined_at", "group", "setup"])
-            _plan_practice(study, own)
-            return Joined(own)
-        name = free_name(study, user.get_username()[:100] if user is not None else "")
-        came_by = ""
-        if invitation is not None:  # as exports call it: its number among the study's, and its note
-            number = StudyInvitation.objects.filter(study=invitation.study_id, pk__lte=invitation.pk).count()
-            came_by = f"link {number}: {invitation.note}" if invitation.note else f"link {number}"
-        rater = Rater.objects.create(
-            study=study,
-            name=name,
-            user=user,
-            group=group,
-            invitation=invitation,
-            joined_at=now,
-            panel=panel,
-            panel_id=panel_id,
-            panel_hash=panel_hash,
-            came_by=came_by,
-            setup=dict(setup),
-            key_hash=hash_secret(key) if key else "",
+        else:
+            own = newcomer.made(joined_at=now, setup=dict(setup), key_hash=hash_secret(key) if key else "")
+        if study.practice_questions:
+            PracticeQuestion.objects.bulk_create(practice.plan(Subject(study, own), own))
+        return Joined(own, key)
+
+
+@dataclass(frozen=True)
+class _Newcomer:
+    """Somebody who wants to be a rater of a study; `asked` is the group that they name themselves."""
+
+    study: Study
+    user: User | None
+    invitation: StudyInvitation | None
+    asked: str
+    query: Mapping[str, str]
+
+    @cached_property
+    def own(self) -> Rater | None:
+        """The row of somebody whom organizers have listed, or who has joined."""
+        return self.study.raters.filter(user=self.user).first() if self.user is not None else None
+
+    @cached_property
+    def group(self) -> str:
+        listed = self.own.group if self.own is not None else ""
+        return listed or (self.invitation.group if self.invitation else "") or self.asked
+
+    @cached_property
+    def panel(self) -> dict[str, str]:
+        """Parameters of the panel, the first of which says who they are there."""
+        return {} if self.own is not None else panels.parameters_of(self.study, self.query)
+
+    @property
+    def panel_id(self) -> str:
+        return next(iter(self.panel.values()), "")
+
+    @cached_property
+    def panel_hash(self) -> str:
+        return panels.hash_of(self.study, self.panel_id)
+
+    @property
+    def came_by(self) -> str:
+        """The invitation as exports call it: its number among the study's, and its note."""
+        if self.invitation is None:
+            return ""
+        number = StudyInvitation.objects.filter(study=self.invitation.study_id, pk__lte=self.invitation.pk).count()
+        return f"link {number}: {self.invitation.note}" if self.invitation.note else f"link {number}"
+
+    def refusals(self, now: datetime) -> Iterator[tuple[str, str]]:
+        """Each reason why they might not join, as a sentence that is empty where it does not hold, and its code."""
+        study, invitation = self.study, self.invitation
+        uninvited = self.own is None and invitation is None and study.access != Study.Access.OPEN
+        yield study.closed_sentence(now), "study_closed"
+        used_up = invitation is not None and is_used_up(invitation)
+        yield "This invitation is used up; ask whoever sent it for another one." if used_up else "", "invite_over"
+        yield "This study is for invited raters; open the link of your invitation." if uninvited else "", "not_invited"
+        before = rater_before(study, self.user, self.panel_hash)
+        yield before_sentence(study, before) if before else "", "returned"
+        yield full_sentence(study, self.group), "enough_raters"
+
+    def made(self, **values: Any) -> Rater:
+        """Their row, with such values of this moment."""
+        return Rater.objects.create(
+            study=self.study,
+            name=free_name(self.study, self.user.get_username()[:100] if self.user is not None else ""),
+            user=self.user,
+            group=self.group,
+            invitation=self.invitation,
+            panel=self.panel,
+            panel_id=self.panel_id,
+            panel_hash=self.panel_hash,
+            came_by=self.came_by,
+            **values,
         )
-        _plan_practice(study, rater)
-        return Joined(rater, key)
-
-
-def _plan_practice(study: Study, rater: Rater) -> None:
-    if study.practice_questions:
-        PracticeQuestion.objects.bulk_create(practice.plan(Subject(study, rater), rater))
 
 
 def free_name(study: Study, wanted: str = "") -> str:

@@ -220,7 +220,7 @@ def test_what_people_prefer_is_a_share():
 
 def test_a_judges_verdict_on_a_question_is_what_most_of_its_answers_say():
     votes = canonical([vote("x", "y", "left", sample="p"), vote("x", "y", "left", sample="q"), vote("x", "z", "tie", sample="p")])
-    asked = reliability.questions(votes)
+    asked = reliability.questions(votes.counted())
     said = [Judged("p", "y", "x", (1, 1, -1)), Judged("p", "x", "y", (0,)), Judged("p", "z", "x", (1, -1))]
     preferred = judges.preferred(asked, votes.samples, votes.methods, said)
     places = zip(asked.sample, asked.a, asked.b, strict=True)

@@ -12,7 +12,7 @@ from leaderboard.stats.another_rater import Standing as State
 from leaderboard.stats.answers import Answers
 from leaderboard.stats.metric_board import Scored
 from leaderboard.stats.minimums import RATERS_FOR_FIGURE
-from leaderboard.stats.people import people as people_figures
+from leaderboard.stats.people import People
 
 
 def people(n_raters=12, n_samples=24, seed=0) -> tuple[Answers, np.ndarray]:
@@ -77,7 +77,7 @@ def test_a_studys_own_metrics_stand_as_a_challenges_entries_do():
     metrics = {"noise": noise, "knows": quality, "trained": quality + 0.1 * noise}
     found = standings(answers, metrics, seed=4, size=noise + 0.1)
     scored = [Scored(key, x, trained="these" if key == "trained" else "") for key, x in metrics.items()]
-    study = people_figures(answers, scored, seed=4, fragility=False, size=noise + 0.1).entries.metrics
+    study = People(answers, scored, seed=4, fragility=False, size=noise + 0.1).entries.metrics
     names = [one.name for one in fields(metric_board.Standing)]
     assert [{name: getattr(row, name) for name in names} for row in study] == [vars(row) for row in found]
     assert {row.key: row.places for row in found if not row.reference_point} == {"knows": (1, 1), "trained": None, "noise": (2, 2)}

@@ -16,7 +16,7 @@ from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.metric_board import Scored
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.mos_table import canonical as canonical_ratings
-from leaderboard.stats.people import people
+from leaderboard.stats.people import People
 from leaderboard.stats.records import Enough, Entries, plain
 from leaderboard.stats.states import Key, Reason, State
 from leaderboard.stats.study import MetricScores, analyse
@@ -38,7 +38,7 @@ def said(better: str, worse: str, raters: int = 9, samples=SAMPLES, wrong_every:
 
 
 def told(*given, **named) -> Entries:
-    return people(*given, **named).entries
+    return People(*given, **named).entries
 
 
 def read(found) -> Summary:
@@ -333,7 +333,7 @@ def test_damaged_entries_are_in_no_headline_and_stand_beside_it():
 def test_where_nothing_is_damaged_both_sets_say_the_same_and_are_computed_once(monkeypatch):
     votes = canonical([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")])
     metric, made = MetricScores("m", table(bad=0, fair=1, good=2)), []
-    monkeypatch.setattr(study, "people", lambda *given, **named: made.append(1) or people(*given, **named))
+    monkeypatch.setattr(study, "People", lambda *given, **named: made.append(1) or People(*given, **named))
     found = analyse(votes, [metric], damaged=set())
     assert len(made) == 1 and found.all.ceiling == found.ceiling and found.all.metrics[0].pairs is None is not found.metrics[0].pairs
     assert [row.decided for row in found.all.metrics] == [row.decided for row in found.metrics]

@@ -11,7 +11,7 @@ import scipy.stats
 from leaderboard.stats import davidson, judge_substitution, planning, pooled
 from leaderboard.stats.answers import answers
 from leaderboard.stats.minimums import QUESTIONS_FOR_GATE, RATERS_FOR_FIGURE, RATERS_FOR_GATE, STUDIES_FOR_MEAN
-from leaderboard.stats.people import people
+from leaderboard.stats.people import People
 from leaderboard.stats.states import Counted, Key, Reason
 from leaderboard.stats.two_way_intervals import Variance
 from leaderboard.stats.votes import canonical
@@ -152,7 +152,7 @@ def test_first_place_is_settled_at_a_planned_look():
 
 def test_the_first_is_told_from_each_other_by_the_test_of_their_difference():
     counted = answers(canonical(simulated_votes(8, 6, 4, noise=0.8)))
-    found, model = people(counted, fragility=False).entries.first_place, davidson.models(counted)[0]
+    found, model = People(counted, fragility=False).entries.first_place, davidson.models(counted)[0]
     first = int(np.argmax(model.theta))
     assert found.entry == counted.entries[int(model.entries[first])] and len(found.others) == 3
     for rival in found.others:
@@ -160,7 +160,7 @@ def test_the_first_is_told_from_each_other_by_the_test_of_their_difference():
         gap, part = model.theta[first] - model.theta[n], model.between
         expected = 2 * scipy.stats.t.sf(gap / math.sqrt(part.total[first, n]), part.df[first, n])
         assert rival.p == pytest.approx(expected, rel=1e-9)
-    assert people(answers(canonical(simulated_votes(4, 6, 4))), fragility=False).entries.first_place is None  # four people say nothing
+    assert People(answers(canonical(simulated_votes(4, 6, 4))), fragility=False).entries.first_place is None  # four people say nothing
 
 
 def test_places_are_settled_where_no_interval_below_overlaps():

@@ -24,7 +24,7 @@ def asked(raters: int = 14, samples: int = 10, split: bool = True, seed: int = 0
         for s, (i, j) in itertools.product(range(samples), itertools.combinations(range(4), 2)):
             wins = rng.random() < 1 / (1 + np.exp(2 * (felt[s, j] - felt[s, i])))
             votes.append(vote(f"m{i}", f"m{j}", "left" if wins else "right", f"r{r:02}", f"s{s}"))
-    return reliability.questions(canonical(votes))
+    return reliability.questions(canonical(votes).counted())
 
 
 def test_two_tastes_are_two_rater_groups():

@@ -98,7 +98,7 @@ def test_intervals_do_not_hang_on_the_order_of_questions_or_of_answers():
 
 def test_a_metric_answers_by_the_sign_of_its_difference():
     votes = canonical([vote("x", "y", "left"), vote("x", "z", "left"), vote("y", "z", "left")])
-    asked = reliability.questions(votes)
+    asked = reliability.questions(votes.counted())
     values = np.array([[1.0, 3.0, 3.05]])
     assert metric_verdicts(asked, values, True).tolist() == [1, 1, 1]
     assert metric_verdicts(asked, values, False).tolist() == [-1, -1, -1]
@@ -107,7 +107,7 @@ def test_a_metric_answers_by_the_sign_of_its_difference():
 
 
 def test_two_tastes_are_two_clusters_and_noise_is_one():
-    found = clusters(agreement(reliability.questions(canonical(simulated_votes(10, 6, 7))).verdicts).all)
+    found = clusters(agreement(reliability.questions(canonical(simulated_votes(10, 6, 7)).counted()).verdicts).all)
     assert found.label.tolist() == [0, 1] * 5 and found.silhouette > 0.3
     assert sorted(found.order.tolist()) == list(range(10))
     assert len({found.label[n] for n in found.order[:5]}) == 1  # side by side

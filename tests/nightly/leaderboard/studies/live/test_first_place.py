@@ -7,7 +7,7 @@ import pytest
 
 from leaderboard.stats import planning
 from leaderboard.stats.answers import answers
-from leaderboard.stats.people import people
+from leaderboard.stats.people import People
 from leaderboard.stats.records import FirstPlace
 from leaderboard.stats.votes import canonical
 from leaderboard.studies.live import question_choice
@@ -43,7 +43,7 @@ def study(worth: np.ndarray, way: str, seed: int) -> tuple[str, int]:
                 said = rng.choice(["left", "tie", "right"], p=share / share.sum())
                 votes.append(vote(f"m{i}", f"m{j}", said, f"r{rater}", f"s{sample:02}"))
                 asked[unit, sample] += 1
-        summary = people(answers(canonical(votes)), fragility=False).entries
+        summary = People(answers(canonical(votes)), fragility=False).entries
         found = summary.first_place
         if found is None:
             continue

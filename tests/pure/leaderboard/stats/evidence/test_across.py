@@ -146,13 +146,10 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(groups, entries):
     for _ in range(sets):
         y, x = drawn(groups)
         of = set_of(groups, entries, y)
-        rows = across.left_out(of, False, np.ones(len(of), dtype=bool))
-        value = spearman(x.reshape(-1, 1), of.y[None])[0]
-        without = np.concatenate([spearman(x.reshape(-1, 1), block) for block in rows.blocks()])
-        made, _ = across._figures(["x"], value, without, rows, len(of), None)
-        held += made["x"].low <= truth <= made["x"].high
-        half = 1.96 * math.sqrt((1 + value[0] ** 2 / 2) / (len(of) - 3))
-        independent += abs(math.atanh(value[0]) - math.atanh(truth)) <= half
+        made = across.Alike.of(of, {"x": x.ravel()}, False).compared(across.CORRELATIONS["srocc"])[0]["x"]
+        held += made.low <= truth <= made.high
+        half = 1.96 * math.sqrt((1 + made.value**2 / 2) / (len(of) - 3))
+        independent += abs(math.atanh(made.value) - math.atanh(truth)) <= half
     assert held / sets >= 0.88 and held > independent, (held / sets, independent / sets)
 
 
@@ -165,9 +162,7 @@ def test_a_given_one_of_equal_metrics_is_seldom_shut_out_as_the_best():
         y = rng.normal(size=(groups, entries, 1))
         x = (y + 0.6 * rng.normal(size=(groups, 1, k)) + 0.5 * rng.normal(size=(groups, entries, k))).reshape(-1, k)
         of = set_of(groups, entries, y)
-        rows = across.left_out(of, False, np.ones(len(of), dtype=bool))
-        without = np.concatenate([spearman(x, block) for block in rows.blocks()])
-        found, tests = across._figures(keys, spearman(x, of.y[None])[0], without, rows, len(of), None)
+        found, tests = across.Alike.of(of, dict(zip(keys, x.T, strict=True)), False).compared(across.CORRELATIONS["srocc"])
         placed = across.places.compared(found, keys, tests).figures
         shut_out += sum(not one.may_be_best for one in placed.values())
     assert shut_out / (sets * k) <= 0.05, shut_out / (sets * k)
