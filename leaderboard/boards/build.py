@@ -217,7 +217,8 @@ def clean_views(batch: EvaluationBatch, slug: str, scenes: Sequence[str] | None)
         bands = score.clean_bands(batch.groups) | bands
         if bands.keys() >= set(scenes):
             break
-    return [(scene, *(round(figure, 4) for figure in bands[scene])) for scene in scenes if scene in bands]
+    known = [(scene, *bands[scene]) for scene in scenes if scene in bands]
+    return [(scene, round(mean, 4), round(least, 4), round(greatest, 4)) for scene, mean, least, greatest in known]
 
 
 def hides_nothing(phase: Phase, now: datetime | None = None) -> bool:

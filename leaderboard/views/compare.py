@@ -261,7 +261,7 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
         "any_on_board": any(one.p_board is not None for one in comparisons),
         "other_on_board": [one for one in comparisons if one.differs_on_board],
         "units": plural(unit.noun) if comparisons else "",
-        "judged": [(one.study, pair_words(one.summary, *(one.labels[pk] for pk in ids), one.study.noun)) for one in judged],
+        "judged": [(one.study, pair_words(one.summary, one.labels[ids[0]], one.labels[ids[1]], one.study.noun)) for one in judged],
     }
     if not comparisons or not sees_items:
         return context
