@@ -15,7 +15,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluation.models import Evaluation, PictureRun
-from leaderboard.boards.comparison import MAX_ENTRIES, ComparedMetric, ComparedPair, compared, of_board
+from leaderboard.boards.comparison import MAX_ENTRIES, ComparedMetric, ComparedPair, Ground, of_board
 from leaderboard.boards.scorecard import Result, current_evaluation, results
 from leaderboard.charts import boards
 from leaderboard.kinds import KINDS
@@ -193,14 +193,8 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: list[EntryPlace]) 
     sees_items = all(one.may("see_items") for one in chosen)
     snapshot = current_ranking(place)
     unit = Unit.of(batch.groups, phase.challenge)
-    metrics = compared(
-        [results(evaluation, None) for evaluation in made],
-        batch,
-        unit,
-        sees_items,
-        snapshot.board if snapshot else None,
-        [one.submission.pk for one in chosen],
-    )
+    board, ids = snapshot.board if snapshot else None, [one.submission.pk for one in chosen]
+    metrics = Ground(batch, unit, sees_items, board, ids).compared([results(evaluation, None) for evaluation in made])
     names = [one.submission.method_name for one in chosen]
     context: dict = {"several": chosen, "names": names, "compared": metrics, "units": plural(unit.noun), "sees_items": sees_items}
     if not metrics:

@@ -14,7 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 
 from evaluation.metrics import registry
-from leaderboard.boards.comparison import MAX_ENTRIES, compared
+from leaderboard.boards.comparison import MAX_ENTRIES, Ground
 from leaderboard.boards.entry_summary import entry_summary, strips
 from leaderboard.boards.people import People, lines_of, of_board, spread
 from leaderboard.boards.scorecard import current_evaluation, results
@@ -312,7 +312,8 @@ def compare_card(request: HttpRequest, challenge: str, phase: str) -> HttpRespon
     batch = evaluations[0].batch
     sees_items = all(one.may("see_items") for one in chosen)
     unit = Unit.of(batch.groups, place.challenge)
-    metrics = compared([results(one, None) for one in evaluations], batch, unit, sees_items, None, [one.submission.pk for one in chosen])
+    ground = Ground(batch, unit, sees_items, None, [one.submission.pk for one in chosen])
+    metrics = ground.compared([results(one, None) for one in evaluations])
     shown = next((one for one in metrics if one.metric.is_primary), next(iter(metrics), None))
     if shown is None:
         raise Http404
