@@ -91,8 +91,8 @@ class PeopleOut(Schema):
     trained: str = Field(
         "",
         description=(
-            "'refused' if its weights may not rank. Of a learned metric: 'these' if it was trained on these very answers, so that its "
-            "agreement is no evidence; 'entries' on others about entries of this phase; 'unknown' if its weights do not say; otherwise "
+            "'refused' if its weights may not rank. What a learned metric was trained on. 'these': the answers of this study, so its "
+            "agreement is no evidence. 'entries': other answers about entries of this phase. 'unknown': its weights do not say. Otherwise "
             "empty."
         ),
     )
@@ -135,7 +135,7 @@ class SnapshotFull(SnapshotBrief):
     frozen_at: datetime | None
     reevaluation_prepared: bool = Field(
         description=(
-            "True if an earlier version misread files of entries of the phase: all entries are scored again beside the board, and the "
+            "True if an earlier version misread files of entries. All entries of the phase are scored again beside the board, and the "
             "organizers have yet to switch to the new values or drop them."
         )
     )

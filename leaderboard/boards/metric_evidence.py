@@ -161,8 +161,8 @@ _BY_METRIC: tuple[tuple[tuple[str, ...], tuple[str, ...], Reason, str], ...] = (
     ),
 )
 _BY_TEST = {
-    "symmetry_0mean": "Exact symmetry turns on what a distance is divided by; ours divides by the reference's own length, so roles matter.",
-    "symmetry_shift": "Exact symmetry turns on what a distance is divided by; ours divides by the reference's own length, so roles matter.",
+    "symmetry_0mean": "Exact symmetry depends on the divisor of a distance. We divide by the reference's length, so roles matter.",
+    "symmetry_shift": "Exact symmetry depends on the divisor of a distance. We divide by the reference's length, so roles matter.",
 }
 
 

@@ -25,7 +25,7 @@ def card_facts(card: Mapping[str, Any]) -> Iterator[Fact]:
         yield (
             "One object left out",
             f"Spearman’s ρ with pseudo-scores {rho['mean']:.2f} [{rho['low']:.2f}, {rho['high']:.2f}], mean over {objects} simulated "
-            f"objects; each was judged by a network of this kind that was trained on the other {objects - 1}, not by these weights",
+            f"objects. Each object was scored by a network trained on the other {objects - 1}, not by these weights",
         )
     if figures := [one for one in card.get("acceptance", ()) if one["limit"] is not None]:
         failed = [f"{one['name']} ({100 * one['value']:.1f} %)" for one in figures if not one["met"]]

@@ -234,7 +234,7 @@ def unfit(spec: MetricSpec, params: Mapping[str, Any], scene: str) -> SceneVerdi
     """The verdict of a scene without subjects."""
     reasons = {
         CROSS: f"It has fewer than {MIN_CLEAN_VIEWS} clean views.",
-        FULL: "It has no reference picture with what the metric needs.",
+        FULL: "It has no reference picture that the metric can use.",
         SET: "A set needs at least two reference pictures.",
     }
     return SceneVerdict(scene, False, 0, reason=reasons[kind_of(spec, params)])

@@ -35,9 +35,9 @@ def test_people_keep_the_order_from_the_smallest_number_that_bears_a_figure_on()
 def test_where_all_entries_are_level_there_is_no_order_to_keep_and_no_lack_of_answers():
     nothing = [None] * 3
     level = Curve(resource="comparisons", sizes=[1, 30, 960], mean=nothing, low=nothing, high=nothing, enough=None)
-    assert adequacy(level).summary == "All stand level, so there is no order that a part of the answers could keep."
+    assert adequacy(level).summary == "All entries are tied, so there is no order that a subset of the answers could keep."
     one = Curve(resource="raters", sizes=[1], mean=[1.0], low=[1.0], high=[1.0], enough=None)
-    assert adequacy(one).summary == "There are too few people to take parts of."
+    assert adequacy(one).summary == "There are too few people to take subsets."
 
 
 def points(*places: tuple[float, float]) -> list[Point]:

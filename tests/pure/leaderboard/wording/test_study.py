@@ -382,9 +382,9 @@ def test_rater_groups_are_told_with_the_likeness_on_other_items():
     told = words.rater_groups(replace(summary, rater_groups=split), "house")
     assert told == (
         "There are 2 rater groups, of 8 and 6 raters. Two raters of one group agree on 75 of 100 comparisons, two of different groups on "
-        "28 (permutation test on houses that were not used to find the groups, p < .001)."
+        "28. A permutation test on houses that were not used to find the groups gives p < .001."
     )
-    assert "groups, p = .042)" in words.rater_groups(replace(summary, rater_groups=replace(split, p=0.042)))
+    assert "groups gives p = .042." in words.rater_groups(replace(summary, rater_groups=replace(split, p=0.042)))
 
 
 def test_each_line_says_what_is_settled_and_what_a_part_of_the_answers_keeps():
