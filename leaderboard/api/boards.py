@@ -25,6 +25,7 @@ from leaderboard.stats.meaning import Difference
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.states import State
 from leaderboard.stats.two_way_intervals import Figure
+from leaderboard.wording.board import no_order
 from leaderboard.wording.reasons import sentence
 from leaderboard.wording.worded import worded
 from submissions.api.common import (
@@ -256,7 +257,7 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> SnapshotFul
         imported_from=board.imported.source if board.imported else "",
         imported_url=board.imported.url if board.imported else "",
         rule=board.overall.rule,
-        problem=board.overall.problem,
+        problem=no_order(board.overall.problem),
         uncertainty=board.uncertainty,
         frozen_at=board.frozen_at,
         reevaluation_prepared=EvaluationBatch.is_prepared(phase),

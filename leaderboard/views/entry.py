@@ -125,7 +125,7 @@ def _ranked_context(place: EntryPlace, evaluation: Evaluation, board: Board, ind
         "entry_pairs": entry_pairs,
         "n_open_pairs": n_open,
         "above": _above(place, evaluation, board, index, entry_pairs),
-        "explanation": board.overall.explanation[index] if board.overall.value[index] is not None else "",
+        "by_rule": board.rule_value(index),
         "has_badge": allowed(AnonymousUser(), "phase.see_board", phase) and allowed(AnonymousUser(), "submission.see", submission),
     }
 
