@@ -74,9 +74,11 @@ DIAGNOSES = {  # by what `submissions.formats.box_alignment.diagnosis` says
 
 
 def entry(request: HttpRequest, pk: int) -> HttpResponse:
-    """Everything about one entry that this viewer may see."""
-    place = entry_place(request.user, pk)
+    """Everything about one entry that this viewer may see; of one that left the board as disqualified, only that, when and why."""
+    place = entry_place(request.user, pk, "submission.see_state")
     submission, phase = place.submission, place.submission.phase
+    if not place.may("see"):
+        return render(request, "leaderboard/entry_disqualified.html", place.phase_place.context("entries") | {"it": submission})
     context = base_context(place)
     evaluation = current_evaluation(submission)
     if submission.status != Status.SCORED or not evaluation or not place.may("see_scores"):
