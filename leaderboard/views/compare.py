@@ -155,7 +155,7 @@ class Judged:
     labels: dict[int, str]
 
     def brief(self, first: int, second: int) -> str:
-        """How often people pick the first of two entries; empty where that is not known."""
+        """Share of people who pick the first of two entries, in words; empty where that is not known."""
         labels = self.labels.get(first), self.labels.get(second)
         return pair_brief(self.summary, labels[0], labels[1]) if labels[0] and labels[1] else ""
 
