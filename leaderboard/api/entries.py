@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from django.db.models import Prefetch, Q
 from django.http import HttpRequest
@@ -20,6 +20,7 @@ from pydantic import Field
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, Score
 from evaluation.work import progress as work_progress
+from evaluation.work.progress import Standing
 from leaderboard.boards import flags
 from leaderboard.boards.scorecard import current_evaluation
 from leaderboard.entry_states import states
@@ -104,6 +105,24 @@ class SubmissionFull(SubmissionBrief):
         description="Slugs of metrics that have a newer version, so that it has no score of them before the phase is re-evaluated."
     )
 
+    @classmethod
+    def of(
+        cls, it: SubmissionBrief, standing: Standing | None, evaluation: Evaluation | None, lacking: list[str], rank: int | None
+    ) -> Self:
+        """The state of an entry with its progress, its scores if the caller may see them, and its rank."""
+        waits = standing.waits_for if standing else ()
+        return cls(
+            **dict(it),
+            queue_position=standing.position if standing else None,
+            waits_for=[WaitOut(what=one.reason, n=one.numbers.get("n"), sentence=waiting(one)) for one in waits],
+            progress=Progress(done=standing.done, total=standing.total) if standing and standing.total else None,
+            attempts=standing.attempts if standing else None,
+            losses=standing.losses if standing else None,
+            scores=ScoreOut.by_slug(evaluation) if evaluation is not None else None,
+            rank=rank,
+            waiting=lacking,
+        )
+
 
 class ItemScore(Schema):
     item: str
@@ -186,25 +205,13 @@ def serialize_many(request: HttpRequest, submissions: Sequence[Submission], now:
     )
     rows = []
     for submission in submissions:
-        standing, evaluation = standings.get(submission.pk), evaluations.get(submission.pk)
-        viewer = viewers[submission.phase.challenge_id]
-        it = brief(request, submission, viewer, again.get(submission.pk), state_of[submission.pk])
-        waits = standing.waits_for if standing else ()
+        pk, evaluation = submission.pk, evaluations.get(submission.pk)
+        it = brief(request, submission, viewers[submission.phase.challenge_id], again.get(pk), state_of[pk])
         board = boards.get(submission.phase_id) if evaluation is not None else None
-        at = board.index_of(submission.pk) if board is not None else None
-        rows.append(
-            SubmissionFull(
-                **dict(it),
-                queue_position=standing.position if standing else None,
-                waits_for=[WaitOut(what=one.reason, n=one.numbers.get("n"), sentence=waiting(one)) for one in waits],
-                progress=Progress(done=standing.done, total=standing.total) if standing and standing.total else None,
-                attempts=standing.attempts if standing else None,
-                losses=standing.losses if standing else None,
-                scores=ScoreOut.by_slug(evaluation) if evaluation is not None else None,
-                rank=board.overall.rank[at] if board is not None and at is not None else None,
-                waiting=[column.slug for column in lacking.get(submission.pk, ())],
-            )
-        )
+        at = board.index_of(pk) if board is not None else None
+        rank = board.overall.rank[at] if board is not None and at is not None else None
+        waits = [column.slug for column in lacking.get(pk, ())]
+        rows.append(SubmissionFull.of(it, standings.get(pk), evaluation, waits, rank))
     return rows
 
 

@@ -2,49 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from leaderboard.boards.people import People, of_board
 from leaderboard.boards.rows import place_of
 from leaderboard.boards.slope import slope, slope_of_two, split_of
 from leaderboard.records.board import Board, MetricColumn
 from leaderboard.records.claim import FirstPlace
-from leaderboard.records.front import FirstByMeans, Front, Leader, SlopeLine, Turned
+from leaderboard.records.front import FirstByMeans, Front, Leader, Parted, SlopeLine, Turned
 
 TOP = 3  # entries
 
 
 def front(board: Board) -> Front | None:
     """None where nobody is ranked."""
-    overall, entries = board.overall, board.entries
-    ranked = [(rank, n) for n in overall.order if (rank := overall.rank[n]) is not None]
-    first = next((n for rank, n in ranked if rank == 1), None)
+    first = next((n for n in board.overall.order if board.overall.rank[n] == 1), None)
     if first is None:
         return None
-    metric, entry = board.primary or board.metrics[0], entries[first]
-    people = of_board(board)
+    metric, entry = board.primary or board.metrics[0], board.entries[first]
+    people, by_metrics = of_board(board), FirstPlace.by_metrics(board.overall)
     column = people.column(board) if people else None
-    marks = board.people.marks if board.people is not None else {}
-    marked = {int(pk) for by_entry in marks.values() for pk, found in by_entry.items() if found}
-    top = []
-    for rank, n in ranked[:TOP]:
-        entry_, place = entries[n], place_of(board, column, n)
-        low, high = (ends[n] if ends else None for ends in (overall.rank_low, overall.rank_high))
-        ranks = (low, high) if low is not None and high is not None else None
-        against = entry_.id in marked
-        top.append(Leader(rank=rank, id=entry_.id, name=entry_.name, team=entry_.team, ranks=ranks, place=place, against=against))
-    parted = by_means = None
-    claim = people.claim(board) if people else None
-    if claim is not None and claim.of_two:
-        drawn = slope(board, column, split_of(board, column))
-        lines = drawn.lines if drawn else ()
-        ours, theirs = claim.metrics[0], claim.people[0]
-        if claim.parted is not None:
-            parted = claim.parted.model_copy(update={"lines": lines, "ids": _ids(lines, *claim.parted.pair)})
-        elif claim.means and len(claim.metrics) == len(claim.people) == 1 and ours != theirs:
-            rank = next((rank for rank, n in ranked if entries[n].id == theirs[1]), None)
-            by_means = FirstByMeans(metrics=ours, people=theirs, rank=rank, lines=lines, ids=_ids(lines, ours, theirs))
-    by_metrics = FirstPlace.by_metrics(overall)
+    parted, by_means = _firsts(board, people, column) if people is not None else (None, None)
     return Front(
         id=entry.id,
         name=entry.name,
@@ -53,15 +31,44 @@ def front(board: Board) -> Front | None:
         value=(metric.value[first], *metric.interval(first)),
         bounds=metric.bounds,
         decimals=metric.decimals,
-        top=tuple(top),
+        top=tuple(_leaders(board, column)),
         people=people.basis if people is not None and column is not None else None,
         parted=parted,
-        level=sum(rank == 1 for rank, _ in ranked),
+        level=board.overall.rank.count(1),
         open=len(by_metrics.open) if by_metrics is not None else 0,
         turned=_turned(board, people, column) if people is not None else None,
         people_simulated=people is not None and people.study.simulated,
         by_means=by_means,
     )
+
+
+def _leaders(board: Board, column: MetricColumn | None) -> Iterator[Leader]:
+    """The first entries with their places, and whether a metric contradicts people on them."""
+    overall, marks = board.overall, board.people.marks if board.people is not None else {}
+    against = {int(pk) for by_entry in marks.values() for pk, found in by_entry.items() if found}
+    for n in [n for n in overall.order if overall.rank[n] is not None][:TOP]:
+        entry, rank = board.entries[n], overall.rank[n] or 0
+        low, high = (ends[n] if ends else None for ends in (overall.rank_low, overall.rank_high))
+        ranks = (low, high) if low is not None and high is not None else None
+        place = place_of(board, column, n)
+        yield Leader(rank=rank, id=entry.id, name=entry.name, team=entry.team, ranks=ranks, place=place, against=entry.id in against)
+
+
+def _firsts(board: Board, people: People, column: MetricColumn | None) -> tuple[Parted | None, FirstByMeans | None]:
+    """The entries that the metrics and people put first, where these are two: by a test of people's answers, or by published means."""
+    claim = people.claim(board)
+    if claim is None or not claim.of_two:
+        return None, None
+    drawn = slope(board, column, split_of(board, column))
+    lines = drawn.lines if drawn else ()
+    ours, theirs = claim.metrics[0], claim.people[0]
+    if claim.parted is not None:
+        return claim.parted.model_copy(update={"lines": lines, "ids": _ids(lines, *claim.parted.pair)}), None
+    if not claim.means or len(claim.metrics) > 1 or len(claim.people) > 1 or ours == theirs:
+        return None, None
+    index = board.index_of(theirs[1])
+    rank = board.overall.rank[index] if index is not None else None
+    return None, FirstByMeans(metrics=ours, people=theirs, rank=rank, lines=lines, ids=_ids(lines, ours, theirs))
 
 
 def _turned(board: Board, people: People, column: MetricColumn | None) -> Turned | None:

@@ -122,6 +122,22 @@ class Values:
     def empty(cls, rows: int, items: int) -> Values:
         return cls([None] * rows, [0] * rows, [{}] * rows, np.full((rows, items), math.nan))
 
+    @classmethod
+    def of_rows(cls, batch: EvaluationBatch, rows: Sequence[Row]) -> dict[str, Values]:
+        """The scores of these entries by the slug of their metric."""
+        n_items, place = len(batch.item_ids), {row.submission.pk: index for index, row in enumerate(rows)}
+        found = {column.slug: cls.empty(len(rows), n_items) for column in batch.columns}
+        ids, names = list(place), ("evaluation__submission_id", "slug", "value", "n", "flags", "vector")
+        done = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug__in=found).order_by()
+        for start in range(0, len(ids), BUNDLE):
+            bundle = done.filter(evaluation__submission_id__in=ids[start : start + BUNDLE])
+            for submission, slug, value, n, flagged, vector in bundle.values_list(*names).iterator():
+                index, values = place[submission], found[slug]
+                values.value[index], values.n[index], values.flags[index] = value, n, flagged
+                if vector and len(vector) == n_items * 8:
+                    values.vectors[index] = np.frombuffer(vector, dtype=np.float64)
+        return found
+
     def of_scenes(self, batch: EvaluationBatch, chosen: Collection[str]) -> Values:
         """The scores over the items of the chosen scenes alone: the mean over groups of their means. Entries without a value stay without
         one."""
@@ -140,53 +156,27 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
     if batch is None:
         return None
     standings = acceptance_test.standings(batch)
+    scenes = {slug: standing.scenes for slug, standing in standings.items()}  # that a column ranks by, where these are not all
     columns = ranking_columns(batch.columns, standings)
     shown_only = [one.title for one in batch.columns if one.is_primary and one.slug in standings and not standings[one.slug].ranks]
     eligible = list(_entries(phase, batch, columns, audience, now or timezone.now()))
     primary = primary_slug(columns)
-    rows = _chosen_rows(phase, batch, eligible, primary, standings[primary].scenes if primary in standings else None)
+    rows = _chosen_rows(phase, batch, eligible, primary, scenes.get(primary or ""))
     counted = [row.counted for row in rows]
 
-    n_items = len(batch.item_ids)
-    place = {row.submission.pk: index for index, row in enumerate(rows)}
-    by_slug = {column.slug: Values.empty(len(rows), n_items) for column in batch.columns}
-    ids = list(place)
-    for start in range(0, len(ids), BUNDLE):
-        bundle = Score.objects.filter(
-            evaluation__batch=batch, evaluation__state="done", evaluation__submission_id__in=ids[start : start + BUNDLE]
-        ).order_by()
-        for submission, slug, value, n, flagged, vector in bundle.values_list(
-            "evaluation__submission_id", "slug", "value", "n", "flags", "vector"
-        ).iterator():
-            if slug not in by_slug:
-                continue
-            index, values = place[submission], by_slug[slug]
-            values.value[index], values.n[index], values.flags[index] = value, n, flagged
-            if vector and len(vector) == n_items * 8:
-                values.vectors[index] = np.frombuffer(vector, dtype=np.float64)
-
-    metrics, matrices = [], {}
+    by_slug, metrics, matrices = Values.of_rows(batch, rows), [], {}
     for metric in columns:
-        values, standing = by_slug[metric.slug], standings.get(metric.slug)
-        if standing is not None and standing.scenes is not None:
-            values = values.of_scenes(batch, standing.scenes)
+        values, standing, chosen = by_slug[metric.slug], standings.get(metric.slug), scenes.get(metric.slug)
+        if chosen is not None:
+            values = values.of_scenes(batch, chosen)
         matrices[metric.slug] = uncertainty.unit_matrix(values.vectors, batch.groups, metric.spec.level, batch.item_ids)
         column = _metric(metric, values, matrices[metric.slug], counted, standing)
         if any(values.flags):
-            kept = batch.items_of(standing.scenes if standing is not None else None)
-            found = [(index, *one) for index, known in enumerate(values.flags) for one in flags.counts(known, kept.tolist()).items()]
+            kept = batch.items_of(chosen).tolist()
+            found = [(index, *one) for index, known in enumerate(values.flags) for one in flags.counts(known, kept).items()]
             column = column.model_copy(update={"flagged": found or None})
         if standing is not None and standing.ranks and gate.kind_of(metric.spec, metric.params) == gate.CROSS:
-            # Mean, least and greatest score of each scene's clean views. Every entry's scores hold them, except views it has not sent.
-            scenes = standing.scenes or tuple(dict.fromkeys(batch.groups))
-            bands: dict[str, tuple[float, float, float]] = {}
-            scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=metric.slug).only("part_vectors")
-            for score in scores.order_by("pk")[:ASKED]:
-                bands = score.clean_bands(batch.groups) | bands
-                if bands.keys() >= set(scenes):
-                    break
-            clean = [(scene, *(round(figure, 4) for figure in bands[scene])) for scene in scenes if scene in bands]
-            column = column.model_copy(update={"clean": clean})
+            column = column.model_copy(update={"clean": clean_views(batch, metric.slug, chosen)})
         metrics.append(column)
 
     participants = [row for row in eligible if row.takes_part]
@@ -210,7 +200,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
         frozen_at=frozen_since(phase, now) if audience == PUBLIC else None,
         n_teams=len({row.submission.team_id for row in participants}),
         n_entries=len(participants),
-        n_items=n_items,
+        n_items=len(batch.item_ids),
         resampled=unit.noun,
         n_resampled=unit.n,
         inner=unit.inner,
@@ -219,6 +209,19 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
         metrics=metrics,
         overall=_overall(phase.ranking, primary, metrics, matrices, counted, "".join(shown_only)),
     )
+
+
+def clean_views(batch: EvaluationBatch, slug: str, scenes: Sequence[str] | None) -> list[tuple[str, float, float, float]]:
+    """Mean, least and greatest score of each scene's clean views. Every entry's scores hold them, but for views it has not sent."""
+    scenes = scenes or tuple(dict.fromkeys(batch.groups))
+    bands: dict[str, tuple[float, float, float]] = {}
+    scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=slug).only("part_vectors")
+    for score in scores.order_by("pk")[:ASKED]:
+        bands = score.clean_bands(batch.groups) | bands
+        if bands.keys() >= set(scenes):
+            break
+    known = [(scene, *bands[scene]) for scene in scenes if scene in bands]
+    return [(scene, round(mean, 4), round(least, 4), round(greatest, 4)) for scene, mean, least, greatest in known]
 
 
 def hides_nothing(phase: Phase, now: datetime | None = None) -> bool:

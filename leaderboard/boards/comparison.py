@@ -6,7 +6,7 @@ says of a pair, among all of its own, stands beside it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -26,6 +26,7 @@ from leaderboard.stats.meaning import At
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.two_way_intervals import Ends
 from leaderboard.stats.uncertainty import ALPHA, brackets, paired, unit_matrix
+from leaderboard.stats.uncertainty import Board as Brackets
 
 MAX_ENTRIES = 6
 
@@ -91,58 +92,63 @@ class ComparedMetric:
         )
 
 
-def compared(
-    results: Sequence[Sequence[Result]],
-    batch: EvaluationBatch,
-    unit: Unit,
-    sees_items: bool,
-    board: Board | None,
-    ids: Sequence[int],
-) -> list[ComparedMetric]:
-    """The metrics that all entries have in common, in the order of the first one's. `results` are their scores on `batch`, `ids`
-    their numbers; `board` is the newest ranking that the viewer may see."""
-    others = [{result.slug: result for result in own} for own in results[1:]]
-    found = []
-    for first in results[0]:
-        same = [first, *(one for one in (own.get(first.slug) for own in others) if one is not None)]
-        if len(same) == len(results) and len({one.score.fingerprint for one in same}) == 1:
-            found.append(_by_metric(same, batch, unit, sees_items, board, ids))
-    return found
+@dataclass(frozen=True)
+class Ground:
+    """Basis of a comparison: the `batch` of the entries, the unit of tests, whether the viewer sees values of single items, and the newest
+    ranking that the viewer may see; `ids` are the numbers of the entries."""
 
+    batch: EvaluationBatch
+    unit: Unit
+    sees_items: bool
+    board: Board | None
+    ids: Sequence[int]
 
-def _by_metric(
-    same: Sequence[Result], batch: EvaluationBatch, unit: Unit, sees_items: bool, board: Board | None, ids: Sequence[int]
-) -> ComparedMetric:
-    """The entries by one metric that they have in common."""
-    first, higher = same[0], same[0].spec.higher_is_better
-    scores, vectors, values = [one.value for one in same], [one.vector for one in same], None
-    if sees_items and len({len(vector) for vector in vectors}) == 1 and len(vectors[0]):
-        values = unit_matrix(np.stack(vectors), batch.groups, first.spec.level, batch.item_ids)
-        values = None if np.isnan(values).all() else values
+    def compared(self, results: Sequence[Sequence[Result]]) -> list[ComparedMetric]:
+        """The metrics that all entries have in common, in the order of the first one's; `results` are their scores."""
+        others = [{result.slug: result for result in own} for own in results[1:]]
+        found = []
+        for first in results[0]:
+            same = [first, *(one for one in (own.get(first.slug) for own in others) if one is not None)]
+            if len(same) == len(results) and len({one.score.fingerprint for one in same}) == 1:
+                found.append(self._by_metric(same))
+        return found
 
-    tested = brackets(values, higher, scores, list(ids)) if values is not None else None
-    in_order = list(tested.order) if tested is not None else order(scores, higher, list(ids))
-    ranks = tested.rank if tested is not None else rank(scores, higher)
-    pieces = [""] * len(same)
-    if tested is not None:
-        pieces = bracket_classes([tested.bracket[at] for at in in_order], [tested.loose[at] for at in in_order])
-    ends = [(one.value, *one.interval) for one in same]
-    rows = [ComparedRow(at, same[at].cell, ranks[at], spread(*ends[at], ends), piece) for at, piece in zip(in_order, pieces, strict=True)]
-    if tested is None or values is None or not tested.tested:
-        lacking = 0 if values is None else min(unit.n, values.shape[1])
-        return ComparedMetric(first.metric, first.spec, unit, rows, lacking, [])
+    def _by_metric(self, same: Sequence[Result]) -> ComparedMetric:
+        """The entries by one metric that they have in common."""
+        first, higher, values = same[0], same[0].spec.higher_is_better, self._values(same)
+        scores = [one.value for one in same]
+        tested = brackets(values, higher, scores, list(self.ids)) if values is not None else None
+        in_order = list(tested.order) if tested is not None else order(scores, higher, list(self.ids))
+        ranks = tested.rank if tested is not None else rank(scores, higher)
+        pieces = [""] * len(same)
+        if tested is not None:
+            pieces = bracket_classes([tested.bracket[at] for at in in_order], [tested.loose[at] for at in in_order])
+        ends = [(one.value, *one.interval) for one in same]
+        rows = [
+            ComparedRow(at, same[at].cell, ranks[at], spread(*ends[at], ends), piece) for at, piece in zip(in_order, pieces, strict=True)
+        ]
+        if tested is None or values is None or not tested.tested:
+            lacking = 0 if values is None else min(self.unit.n, values.shape[1])
+            return ComparedMetric(first.metric, first.spec, self.unit, rows, lacking, [])
+        return ComparedMetric(first.metric, first.spec, self.unit, rows, None, list(self._pairs(first, values, tested)))
 
-    column = board.column(first.slug) if board is not None else None
-    column = column if column is not None and column.fingerprint == first.score.fingerprint else None
-    pairs = []
-    for one, other in combinations(in_order, 2):
-        if one not in tested.tested or other not in tested.tested:
-            continue
-        test = paired(values[one].tolist(), values[other].tolist(), higher)
-        difference = test.mean_difference, test.ci_low, test.ci_high
-        on_board = of_board(board, column, ids[one], ids[other])
-        pairs.append(ComparedPair(one, other, difference, test.n, float(tested.p[one, other]), *on_board))
-    return ComparedMetric(first.metric, first.spec, unit, rows, None, pairs)
+    def _values(self, same: Sequence[Result]) -> np.ndarray | None:
+        """Values per unit, float64[entries, units]; None where they may not be seen, or there are none."""
+        vectors = [one.vector for one in same]
+        if not self.sees_items or len({len(vector) for vector in vectors}) > 1 or not len(vectors[0]):
+            return None
+        values = unit_matrix(np.stack(vectors), self.batch.groups, same[0].spec.level, self.batch.item_ids)
+        return None if np.isnan(values).all() else values
+
+    def _pairs(self, first: Result, values: np.ndarray, tested: Brackets) -> Iterator[ComparedPair]:
+        """The pairs that were tested, with the interval of the two alone and what the board says of them."""
+        column = self.board.column(first.slug) if self.board is not None else None
+        column = column if column is not None and column.fingerprint == first.score.fingerprint else None
+        for one, other in combinations([at for at in tested.order if at in tested.tested], 2):
+            test = paired(values[one].tolist(), values[other].tolist(), first.spec.higher_is_better)
+            difference = test.mean_difference, test.ci_low, test.ci_high
+            on_board = of_board(self.board, column, self.ids[one], self.ids[other])
+            yield ComparedPair(one, other, difference, test.n, float(tested.p[one, other]), *on_board)
 
 
 def of_board(board: Board | None, column: MetricColumn | None, first: int, second: int) -> tuple[float | None, At | None]:

@@ -108,46 +108,41 @@ def strips(board: Board, index: int) -> list[Strip]:
     """People's line first, then each metric's in the board's order; none for what the entry has no value in."""
     people = of_board(board)
     people_column = people.column(board) if people else None
-    found = []
-    for column in [people_column, *board.metrics] if people_column is not None else board.metrics:
-        own, higher = column.value[index], column.higher_is_better
-        if own is None:
-            continue
-        low, high = column.interval(index)
-        values = [value for value in column.value if value is not None]
-        inner = [value for value in values if column.scale[0] <= value <= column.scale[1]]
-        ends = [*inner, own, *(end for end in (low, high) if end is not None)]
-        scale = (min(ends), max(ends))
-        others = {
-            _place(scale, value, higher, STEPS)
-            for n, value in enumerate(column.value)
-            if value is not None and scale[0] <= value <= scale[1] and n != index
-        }
-        outside = sum(value < scale[0] for value in values), sum(value > scale[1] for value in values)
-        n_worse, n_better = outside if higher else outside[::-1]
-        left = width = 0.0
-        if low is not None and high is not None:
-            start, stop = sorted(_place(scale, end, higher) for end in (low, high))
-            left, width = start, round(stop - start, 1)
-        rank, is_people = column.rank[index], column.slug == PEOPLE
-        first, last = column.rank_low[index], column.rank_high[index]
-        found.append(
-            Strip(
-                Cell(column, index, board.resampled),
-                ticks="".join(f"M{place:g} 0V14" for place in sorted(others)),
-                n=len(values),
-                dot=_place(scale, own, higher),
-                left=left,
-                width=width,
-                place=place_of(board, column, index) if is_people else (rank, rank) if rank is not None else None,
-                ranks=(first, last) if first is not None and last is not None and first != last else None,
-                from_first=from_first(board, column, index),
-                is_people=is_people,
-                n_worse=n_worse,
-                n_better=n_better,
-            )
-        )
-    return found
+    columns = [people_column, *board.metrics] if people_column is not None else board.metrics
+    return [_strip(board, column, index, own) for column in columns if (own := column.value[index]) is not None]
+
+
+def _strip(board: Board, column: MetricColumn, index: int, own: float) -> Strip:
+    """One column's line, with the entry's `own` value on it."""
+    higher, (low, high) = column.higher_is_better, column.interval(index)
+    values = [value for value in column.value if value is not None]
+    inner = [value for value in values if column.scale[0] <= value <= column.scale[1]]
+    ends = [*inner, own, *(end for end in (low, high) if end is not None)]
+    scale = (min(ends), max(ends))
+    on_scale = [(n, value) for n, value in enumerate(column.value) if value is not None and scale[0] <= value <= scale[1]]
+    others = {_place(scale, value, higher, STEPS) for n, value in on_scale if n != index}
+    outside = sum(value < scale[0] for value in values), sum(value > scale[1] for value in values)
+    n_worse, n_better = outside if higher else outside[::-1]
+    left = width = 0.0
+    if low is not None and high is not None:
+        start, stop = sorted(_place(scale, end, higher) for end in (low, high))
+        left, width = start, round(stop - start, 1)
+    rank, is_people = column.rank[index], column.slug == PEOPLE
+    first, last = column.rank_low[index], column.rank_high[index]
+    return Strip(
+        Cell(column, index, board.resampled),
+        ticks="".join(f"M{place:g} 0V14" for place in sorted(others)),
+        n=len(values),
+        dot=_place(scale, own, higher),
+        left=left,
+        width=width,
+        place=place_of(board, column, index) if is_people else (rank, rank) if rank is not None else None,
+        ranks=(first, last) if first is not None and last is not None and first != last else None,
+        from_first=from_first(board, column, index),
+        is_people=is_people,
+        n_worse=n_worse,
+        n_better=n_better,
+    )
 
 
 def _place(scale: tuple[float, float], value: float, higher_is_better: bool, steps: int = 1000) -> float:

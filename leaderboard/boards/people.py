@@ -211,6 +211,11 @@ class People:
         claim = Claim(tuple(metrics), tuple(people), theirs, by_metrics, unmet=unmet, before=before)
         if len(leaders) > 1 or len(level) > 1:
             return claim
+        return self._of_two(claim, leader, first, board.imported is not None)
+
+    def _of_two(self, claim: Claim, leader: int, first: int, imported: bool) -> Claim:
+        """The claim on one entry that is first by the metrics, `leader`, and one that is `first` with people: by the test of the two."""
+        found, theirs, by_metrics = self.found, claim.first, claim.first_by_metrics
         if leader == first:
             # Scores of one entry may all be the same and its lead over the others still be known.
             beside = [found.over[n] for n in theirs.behind] if self.opinions and found.over else [None]
@@ -223,12 +228,12 @@ class People:
         if against.value[1] is None:
             return replace(claim, alike=True)
         parted = Parted(
-            metrics=metrics[0],
-            people=people[0],
+            metrics=claim.metrics[0],
+            people=claim.people[0],
             ends=against.value,
             basis=self.basis,
             simulated=self.study.simulated,
-            imported=board.imported is not None,
+            imported=imported,
             open=by_metrics is not None and first in by_metrics.open,
         )
         return replace(claim, parted=parted)

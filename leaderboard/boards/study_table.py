@@ -32,6 +32,14 @@ def study_table(
         for one in metric.contradictions if board is not None and metric.key in board.overall.metrics else ():
             against.setdefault(one.second, []).append((line.title, one.first))
 
+    entries = _entry_rows(summary, board, pages, against)
+    return StudyTable(summary, entries, metrics, sorted(turned, key=lambda row: row.one.p_holm or 0.0))
+
+
+def _entry_rows(
+    summary: Summary, board: Board | None, pages: Mapping[str, EntryPage], against: Mapping[str, Sequence[tuple[str, str]]]
+) -> list[EntryRow]:
+    """People's order; `against` are the metrics that put another entry first, with its label, by label."""
     # Below the smallest numbers there is no order of entries either.
     ordered = summary.ranked if summary.ordered else sorted(summary.ranked, key=lambda line: line.method)
     places = _places(ordered)
@@ -54,7 +62,7 @@ def study_table(
             )
         )
         before = apart
-    return StudyTable(summary, entries, metrics, sorted(turned, key=lambda row: row.one.p_holm or 0.0))
+    return entries
 
 
 def _places(lines: Sequence[Entry]) -> dict[str, int | None]:

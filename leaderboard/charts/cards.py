@@ -301,51 +301,68 @@ class Layout:
 
 def layout(sheet: Sheet) -> Layout:
     """Places of all that a card says."""
-    found, width = Layout(), SIZE[0] - 2 * MARGIN
-    right, y = SIZE[0] - MARGIN, 48.0
+    found, right = Layout(), SIZE[0] - MARGIN
+    top, end = _head(found, sheet) + 22, float(BODY_END)
+    if sheet.note:
+        found.write(MARGIN, end - 2, _cut(plain(sheet.note), 20, right - MARGIN), 20, "soft")
+        end -= 34
+    _body(found, sheet, top, end)
+    found.strokes.append(Stroke((0, BAND, SIZE[0], BAND), LINE, 2))
+    found.strokes.append(Stroke((75, 582, 75, 595), TONES["accent"], 2.5))
+    found.write(102, 604, "Plumbline", 26, bold=True)
+    found.write(right, 602, _cut(plain(sheet.foot), 20, right - 280), 20, "soft", anchor="r")
+    return found
+
+
+# Sizes of letters that are tried, the largest first, and the height of the sentences: of the service's own, by whether a claim follows; of
+# the claim, by whether the service's sentence is above it and something below it; and of the text beneath, by whether something is below.
+SERVICE: dict[bool, tuple[tuple[float, ...], float]] = {True: ((40, 36), 100.0), False: ((60, 54, 46), 230.0)}
+CLAIM: dict[tuple[bool, bool], tuple[tuple[float, ...], float]] = {
+    (True, True): ((36, 32, 28, 25), 90.0),
+    (True, False): ((46, 41, 36, 32), 112.0),
+    (False, True): ((54, 48, 42, 37, 33, 29), 132.0),
+    (False, False): ((68, 60, 54, 48, 42), 170.0),
+}
+BENEATH: dict[bool, tuple[tuple[float, ...], float]] = {True: ((32, 29, 26, 23), 96.0), False: ((38, 34, 30, 26), 190.0)}
+
+
+def _head(found: Layout, sheet: Sheet) -> float:
+    """Write the sentences; return where they end."""
+    right, width, y, small = SIZE[0] - MARGIN, SIZE[0] - 2 * MARGIN, 48.0, 26
     has_left = sheet.chart is not None or sheet.picture is not None or bool(sheet.rows)
     has_body = has_left or bool(sheet.figures or sheet.strips)
-    sizes: tuple[float, ...]
     if sheet.service:
-        sizes, height = ((40, 36), 100.0) if sheet.claim else ((60, 54, 46), 230.0)
-        y = 14 + found.sentences(y, [(Words(sheet.service),)], sizes, height, True, MARGIN, width)
+        y, small = 14 + found.sentences(y, [(Words(sheet.service),)], *SERVICE[bool(sheet.claim)], True, MARGIN, width), 22
         if sheet.claim:
             found.strokes.append(Stroke((MARGIN, y, right, y), LINE, 2))
             y += 8
     tag = "simulated" if sheet.simulated else ""
     if sheet.line or tag:
-        small = 22 if sheet.service else 26
         found.write(right, y + small, tag, small, "warn", True, "r")
         room = width - (_length(tag, small, True) + 30 if tag else 0)
         found.write(MARGIN, y + small, _cut(plain(sheet.line), small, room), small, "soft")
         y += small + 12
     if sheet.claim:
-        sizes, height = ((54, 48, 42, 37, 33, 29), 132.0)
-        if sheet.service:
-            sizes, height = ((36, 32, 28, 25), 90.0) if has_left else ((46, 41, 36, 32), 112.0)
-        elif not has_body:  # there is room, and nothing else to look at
-            y += 70
-            sizes, height = ((68, 60, 54, 48, 42), 170.0)
-        y = found.sentences(y, sheet.claim, sizes, height, True, MARGIN, width)
+        y += 0 if sheet.service or has_body else 70  # there is room, and nothing else to look at
+        sizes = CLAIM[bool(sheet.service), has_left if sheet.service else has_body]
+        y = found.sentences(y, sheet.claim, *sizes, True, MARGIN, width)
     if sheet.beneath:
-        sizes, height = ((32, 29, 26, 23), 96.0) if has_body else ((38, 34, 30, 26), 190.0)
-        y = found.sentences(y + 4, sheet.beneath, sizes, height, False, MARGIN, width)
-    top, end = y + 22, float(BODY_END)
-    if sheet.note:
-        found.write(MARGIN, end - 2, _cut(plain(sheet.note), 20, width), 20, "soft")
-        end -= 34
+        y = found.sentences(y + 4, sheet.beneath, *BENEATH[has_body], False, MARGIN, width)
+    return y
 
-    # The body: something at the left, something at the right, or one of them alone.
-    has_right = bool(sheet.figures or sheet.strips)
-    right_from = float(MARGIN)
+
+def _body(found: Layout, sheet: Sheet, top: float, end: float) -> None:
+    """Draw something at the left, something at the right, or one of them alone."""
+    right, right_from = SIZE[0] - MARGIN, float(MARGIN)
+    left = MARGIN, top, 690 if sheet.figures or sheet.strips else right, end
     if sheet.chart is not None:
-        _slope(found, sheet.chart, (MARGIN, top, 690 if has_right else right, end))
+        _slope(found, sheet.chart, left)
         right_from = 730
     elif sheet.picture is not None:
         found.pictures.append(Placed(sheet.picture, (MARGIN, top, 470, end)))
         right_from = 520
     elif sheet.rows:
-        _rows(found, sheet.rows, (MARGIN, top, 690 if has_right else right, end))
+        _rows(found, sheet.rows, left)
         right_from = 730
     if sheet.strips:
         _strips(found, sheet.strips, (right_from, top, right, end))
@@ -353,16 +370,10 @@ def layout(sheet: Sheet) -> Layout:
         _figures(found, sheet.figures, (right_from, top, right, end))
     elif sheet.figures:  # side by side, if they are alone
         gap, n = 40, len(sheet.figures)
-        each = (width - (n - 1) * gap) / n
+        each = (right - MARGIN - (n - 1) * gap) / n
         for k, figure in enumerate(sheet.figures):
             start = MARGIN + k * (each + gap)
             _figures(found, (figure,), (start, top, start + each, end))
-
-    found.strokes.append(Stroke((0, BAND, SIZE[0], BAND), LINE, 2))
-    found.strokes.append(Stroke((75, 582, 75, 595), TONES["accent"], 2.5))
-    found.write(102, 604, "Plumbline", 26, bold=True)
-    found.write(right, 602, _cut(plain(sheet.foot), 20, right - 280), 20, "soft", anchor="r")
-    return found
 
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom

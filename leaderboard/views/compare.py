@@ -15,7 +15,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluation.models import Evaluation, PictureRun
-from leaderboard.boards.comparison import MAX_ENTRIES, ComparedPair, compared, of_board
+from leaderboard.boards.comparison import MAX_ENTRIES, ComparedMetric, ComparedPair, Ground, of_board
 from leaderboard.boards.scorecard import Result, current_evaluation, results
 from leaderboard.charts import boards
 from leaderboard.kinds import KINDS
@@ -146,12 +146,26 @@ def scored_entry(user: Any, place: PhasePlace, asked: str) -> EntryPlace:
     return found
 
 
-def _summaries(place: PhasePlace) -> Iterator[tuple[Study, Summary]]:
-    """Summaries of the studies that the viewer may see, the newest first."""
-    hidden_ids = hidden_from(place.viewer, place.phase)
+@dataclass(frozen=True)
+class Judged:
+    """A study that the viewer may see, with the `labels` of the compared entries that people judged in it."""
+
+    study: Study
+    summary: Summary
+    labels: dict[int, str]
+
+    def brief(self, first: int, second: int) -> str:
+        """Share of people who pick the first of two entries, in words; empty where that is not known."""
+        labels = self.labels.get(first), self.labels.get(second)
+        return pair_brief(self.summary, labels[0], labels[1]) if labels[0] and labels[1] else ""
+
+
+def _judged(place: PhasePlace, chosen: Sequence[EntryPlace]) -> Iterator[Judged]:
+    """The studies of the phase, the newest first."""
+    hidden_ids, ids = hidden_from(place.viewer, place.phase), {one.submission.pk for one in chosen}
     for study in seen(place) if place.sees_board else ():
         if (summary := StudyAnalysis.main_summary(study, hidden_ids)) is not None:
-            yield study, summary
+            yield Judged(study, summary, {pk: label for label, pk in summary.entries.items() if pk in ids})
 
 
 @dataclass(frozen=True)
@@ -179,14 +193,8 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: list[EntryPlace]) 
     sees_items = all(one.may("see_items") for one in chosen)
     snapshot = current_ranking(place)
     unit = Unit.of(batch.groups, phase.challenge)
-    metrics = compared(
-        [results(evaluation, None) for evaluation in made],
-        batch,
-        unit,
-        sees_items,
-        snapshot.board if snapshot else None,
-        [one.submission.pk for one in chosen],
-    )
+    board, ids = snapshot.board if snapshot else None, [one.submission.pk for one in chosen]
+    metrics = Ground(batch, unit, sees_items, board, ids).compared([results(evaluation, None) for evaluation in made])
     names = [one.submission.method_name for one in chosen]
     context: dict = {"several": chosen, "names": names, "compared": metrics, "units": plural(unit.noun), "sees_items": sees_items}
     if not metrics:
@@ -194,19 +202,23 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: list[EntryPlace]) 
     shown = next((one for one in metrics if one.metric.slug == request.GET.get("metric")), None)
     shown = shown or next((one for one in metrics if one.metric.is_primary), metrics[0])
 
-    # The newest study with a share of people for any two of the entries.
-    ids = {one.submission.pk for one in chosen}
-    study, summary, label_of = None, None, {}
-    for one_study, found in _summaries(place):
-        labels_of_study = {pk: label for label, pk in found.entries.items() if pk in ids}
-        if any(pair_brief(found, *pair) for pair in combinations(labels_of_study.values(), 2)):
-            study, summary, label_of = one_study, found, labels_of_study
-            break
-    pairs = []
+    study, pairs = _pairs(place, shown, chosen)
+    context |= {"shown_metric": shown, "claim": comparison_words.statement(shown.order, names), "pairs": pairs, "study": study}
+    if phase.challenge.kind.images:
+        items = batch.reference.item_ids
+        item = request.GET.get("item") if request.GET.get("item") in items else items[0] if items else None
+        context |= _pictures(list(zip(LETTERS, chosen, made, strict=False)), item) | {"item": item, "view_names": items} if item else {}
+    return context
+
+
+def _pairs(place: PhasePlace, shown: ComparedMetric, chosen: Sequence[EntryPlace]) -> tuple[Study | None, list[SeveralPair]]:
+    """The pairs of the entries by one metric, and the newest study with a share of people for any two of them."""
+    names, ids = [one.submission.method_name for one in chosen], [one.submission.pk for one in chosen]
+    known = (one for one in _judged(place, chosen) if any(one.brief(*pair) for pair in combinations(one.labels, 2)))
+    judged, pairs = next(known, None), []
     for pair in shown.pairs:
-        one, other = chosen[pair.first].submission, chosen[pair.second].submission
-        labels = [label_of.get(row.pk, "") for row in (one, other)]
-        people = pair_brief(summary, *labels) if summary is not None and all(labels) else ""
+        first, second = ids[pair.first], ids[pair.second]
+        people = judged.brief(first, second) if judged is not None else ""
         pairs.append(
             SeveralPair(
                 pair,
@@ -216,15 +228,10 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: list[EntryPlace]) 
                 certainty.board_pair(pair.p_board),
                 "" if people else difference(pair.meaning),
                 people,
-                f"?a={one.pk}&b={other.pk}",
+                f"?a={first}&b={second}",
             )
         )
-    context |= {"shown_metric": shown, "claim": comparison_words.statement(shown.order, names), "pairs": pairs, "study": study}
-    if phase.challenge.kind.images:
-        items = batch.reference.item_ids
-        item = request.GET.get("item") if request.GET.get("item") in items else items[0] if items else None
-        context |= _pictures(list(zip(LETTERS, chosen, made, strict=False)), item) | {"item": item, "view_names": items} if item else {}
-    return context
+    return judged.study if judged is not None else None, pairs
 
 
 def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) -> dict:
@@ -236,15 +243,9 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
     snapshot = current_ranking(place)
     unit = Unit.of(first.batch.groups, place.challenge)
 
-    # People's verdicts on the two, study by study.
-    judged, is_told = [], False
-    for study, summary in _summaries(place):
-        label_of = {pk: label for label, pk in summary.entries.items()}
-        if a.submission.pk != b.submission.pk and {a.submission.pk, b.submission.pk} <= label_of.keys():
-            labels = label_of[a.submission.pk], label_of[b.submission.pk]
-            judged.append({"study": study, "said": pair_words(summary, *labels, study.noun)})
-            is_told = is_told or pair_brief(summary, *labels) != ""
-
+    ids = a.submission.pk, b.submission.pk
+    judged = [one for one in _judged(place, (a, b)) if len(one.labels) == 2]
+    is_told = any(one.brief(*ids) for one in judged)
     comparisons = list(_comparisons(first, second, snapshot.board if snapshot else None, unit, sees_items, is_told))
     context: dict = {
         "comparisons": comparisons,
@@ -254,7 +255,7 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
         "any_on_board": any(one.p_board is not None for one in comparisons),
         "other_on_board": [one for one in comparisons if one.differs_on_board],
         "units": plural(unit.noun) if comparisons else "",
-        "judged": judged,
+        "judged": [(one.study, pair_words(one.summary, one.labels[ids[0]], one.labels[ids[1]], one.study.noun)) for one in judged],
     }
     if not comparisons or not sees_items:
         return context

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from django.contrib.auth.models import AnonymousUser
@@ -28,6 +28,7 @@ from leaderboard.models.snapshot import Seen
 from leaderboard.records.board import Board
 from leaderboard.records.unit import Unit
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
+from leaderboard.stats.records import EntryPair
 from leaderboard.stats.states import too_few
 from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
 from leaderboard.viewer import render_scene
@@ -103,45 +104,54 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
         context["worst"] = _worst(scored, place.may("see_items"))
 
     if board is not None and index is not None:
-        (entry_pairs, n_open), people = _entry_pairs(place, board), of_board(board)
-        reason = people.found.reason if people is not None else None
-        context |= {
-            "people": people,
-            "people_early": f"Too early to say what people prefer. {why(people.found, people.noun)}"
-            if people is not None and too_few(reason)
-            else "",
-            "people_url": reverse("study", args=[phase.challenge.slug, board.phase.slug, people.study.slug]) if people else "",
-            "board_noun": board.resampled,
-            "primary_title": board.primary.title if board.primary else "",
-            "summary": _summary(board, index),
-            "strips": strips(board, index),
-            "entry_pairs": entry_pairs,
-            "n_open_pairs": n_open,
-            "above": _above(place, evaluation, board, index, entry_pairs),
-            "by_rule": board.rule_value(index),
-            "has_badge": allowed(AnonymousUser(), "phase.see_board", phase) and allowed(AnonymousUser(), "submission.see", submission),
-        }
-
+        context |= _ranked_context(place, evaluation, board, index)
     if place.may("see_items"):
-        sees_reference = place.viewer.may("phase.see_reference", phase)
-        table = ItemTable(evaluation, scored, request.GET.get("sort", ""), request.GET.get("order") == "best", sees_reference)
-        usual = table if table.sort != "item" and not table.best_first else ItemTable(evaluation, scored, sees_reference=sees_reference)
-        page = page_of(request, range(len(table.ids)), ITEMS_PER_PAGE)
-        context |= {
-            "table": table,
-            "items": table.rows(page.object_list.start, page.object_list.stop),
-            "n_items": len(table.ids),
-            "pages": page_numbers(page.number, page.paginator.num_pages),
-            "page": page.number,
-            "gallery": gallery(place, evaluation, usual),
-        }
-        if evaluation.diagnosis:
-            title, words = DIAGNOSES[evaluation.diagnosis]
-            words = words.format(items=plural(phase.challenge.item_noun), unit=phase.unit)
-            context["diagnosis"] = Diagnosis(evaluation.diagnosis, title, words)
-        if phase.challenge.kind.images:
-            context["scenes"] = render_scene.scenes(evaluation)
+        context |= _items_context(request, place, evaluation, scored)
     return render(request, "leaderboard/entry.html", context)
+
+
+def _ranked_context(place: EntryPlace, evaluation: Evaluation, board: Board, index: int) -> dict:
+    """Context of an entry's place in the ranking, by the metrics and with people."""
+    submission, phase, people = place.submission, place.submission.phase, of_board(board)
+    entry_pairs, n_open = _entry_pairs(place, board)
+    is_early = people is not None and too_few(people.found.reason)
+    return {
+        "people": people,
+        "people_early": f"Too early to say what people prefer. {why(people.found, people.noun)}" if people and is_early else "",
+        "people_url": reverse("study", args=[phase.challenge.slug, board.phase.slug, people.study.slug]) if people else "",
+        "board_noun": board.resampled,
+        "primary_title": board.primary.title if board.primary else "",
+        "summary": _summary(board, index),
+        "strips": strips(board, index),
+        "entry_pairs": entry_pairs,
+        "n_open_pairs": n_open,
+        "above": _above(place, evaluation, board, index, entry_pairs),
+        "by_rule": board.rule_value(index),
+        "has_badge": allowed(AnonymousUser(), "phase.see_board", phase) and allowed(AnonymousUser(), "submission.see", submission),
+    }
+
+
+def _items_context(request: HttpRequest, place: EntryPlace, evaluation: Evaluation, scored: Sequence[Result]) -> dict:
+    """Context of an entry's items, for those who may see their values."""
+    phase = place.submission.phase
+    sees_reference = place.viewer.may("phase.see_reference", phase)
+    table = ItemTable(evaluation, scored, request.GET.get("sort", ""), request.GET.get("order") == "best", sees_reference)
+    usual = table if table.sort != "item" and not table.best_first else ItemTable(evaluation, scored, sees_reference=sees_reference)
+    page = page_of(request, range(len(table.ids)), ITEMS_PER_PAGE)
+    context = {
+        "table": table,
+        "items": table.rows(page.object_list.start, page.object_list.stop),
+        "n_items": len(table.ids),
+        "pages": page_numbers(page.number, page.paginator.num_pages),
+        "page": page.number,
+        "gallery": gallery(place, evaluation, usual),
+        "scenes": render_scene.scenes(evaluation) if phase.challenge.kind.images else [],
+    }
+    if evaluation.diagnosis:
+        title, words = DIAGNOSES[evaluation.diagnosis]
+        words = words.format(items=plural(phase.challenge.item_noun), unit=phase.unit)
+        context["diagnosis"] = Diagnosis(evaluation.diagnosis, title, words)
+    return context
 
 
 def _worst(scored: Sequence[Result], sees_items: bool) -> tuple[int, int, str] | None:
@@ -244,6 +254,19 @@ class OwnPair:
     answers: int
     is_sure: bool
 
+    @classmethod
+    def of(cls, pair: EntryPair, own: str, other_id: int | None, opinions: bool) -> Self | None:
+        """A pair seen from the entry that is called `own`: of the two alone where enough people were asked about them, else inferred from
+        other pairs; None without an interval."""
+        value, low, high = pair.value if pair.asked is None or pair.asked[1] is None else pair.asked
+        if value is None or low is None or high is None:
+            return None
+        if pair.first != own:
+            value, low, high = (-value, -high, -low) if opinions else (1 - value, 1 - high, 1 - low)
+        even = 0.0 if opinions else 0.5
+        other = pair.second if pair.first == own else pair.first
+        return cls(other, other_id, value, low, high, pair.answers, low > even or high < even)
+
     @property
     def points(self) -> str:
         """Words on how much higher or lower than the other it is scored, of opinion scores."""
@@ -268,26 +291,16 @@ def _entry_pairs(place: EntryPlace, board: Board) -> tuple[list[OwnPair], int]:
     hidden = study.hidden_labels(hidden_ids)
     own = next((label for label, pk in summary.entries.items() if pk == place.submission.pk), None)
     order = {line.method: n for n, line in enumerate([*summary.ranked, *summary.unranked])}
-    found, n_open = [], 0
-    for pair in summary.entry_pairs:
-        if own is None or own not in (pair.first, pair.second):
-            continue
+    found = []
+    for pair in summary.entry_pairs if own is not None else ():
         other = pair.second if pair.first == own else pair.first
-        if other not in order or other in hidden:
+        if own not in (pair.first, pair.second) or other not in order or other in hidden:
             continue
-        # Of the two alone where enough people were asked about them; else inferred from other pairs.
-        value, low, high = pair.value if pair.asked is None or pair.asked[1] is None else pair.asked
-        if value is None or low is None or high is None:
-            n_open += 1
-            continue
-        if pair.first != own:
-            value, low, high = (-value, -high, -low) if summary.opinions else (1 - value, 1 - high, 1 - low)
-        even = 0.0 if summary.opinions else 0.5
-        is_sure = low > even or high < even  # by the interval beside it
         other_id = summary.entries.get(other)
         shown = other_id if other_id is not None and board.index_of(other_id) is not None else None  # others have no page for everybody
-        found.append(OwnPair(other, shown, value, low, high, pair.answers, is_sure))
-    return sorted(found, key=lambda pair: order[pair.other]), n_open
+        found.append(OwnPair.of(pair, own, shown, summary.opinions))
+    known = [pair for pair in found if pair is not None]
+    return sorted(known, key=lambda pair: order[pair.other]), len(found) - len(known)
 
 
 @dataclass(frozen=True)

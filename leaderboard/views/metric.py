@@ -26,7 +26,7 @@ from leaderboard.studies import metric_ranking, paper_figures
 from leaderboard.studies.metric_ranking import SIMULATED, Family, Standing
 from leaderboard.views.evidence import sets as published_sets
 from leaderboard.views.home import visible
-from leaderboard.views.metric_studies import Measured, contradictions, measured, verdict_on
+from leaderboard.views.metric_studies import Measured, contradictions, measured
 from leaderboard.wording import agreement
 from leaderboard.wording.board import NOT_TOLD
 from leaderboard.wording.reasons import sentence
@@ -147,7 +147,11 @@ class MetricPage:
     def verdict(self) -> Verdict:
         if self.on_studies and self.standing is None:
             return Verdict(Known.BY_ITSELF, studies=len(self.on_studies))
-        return verdict_on(self.found, self.standing, self.studies)
+        current = [one for one in self.studies if one.is_current]
+        early = next((one.line for one in current if not one.line.shown and not one.rho), None)
+        real = (one.line for one in current if one.source != SIMULATED and one.line.shown and not one.line.trained)
+        alike = next((line for line in real if line.low is None), None)
+        return metric_ranking.verdict(self.found, self.standing, early, bool(self.studies) and not current, alike)
 
     @cached_property
     def said(self) -> Statement:

@@ -17,13 +17,13 @@ from evaluation.models import EvaluationBatch, PhaseMetric, Reference
 from leaderboard.boards.people import lines_of
 from leaderboard.kinds import KINDS
 from leaderboard.models import Study, StudyAnalysis
-from leaderboard.records.agreement import Line, Verdict
+from leaderboard.records.agreement import Line
 from leaderboard.records.study import Summary
 from leaderboard.records.unit import Unit
 from leaderboard.service.page_cache import PARTS
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.records import Contradiction, Metric
-from leaderboard.studies.metric_ranking import SIMULATED, Family, Standing, source_of, verdict
+from leaderboard.studies.metric_ranking import SIMULATED, Family, source_of
 from leaderboard.viewer.svg import Drawing
 from leaderboard.wording import agreement
 from leaderboard.wording.people import basis
@@ -118,15 +118,6 @@ def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", fou
             if metric.metric == key and fingerprint in ("", metric.fingerprint)
         ]
     return sorted(found, key=lambda one: (not one.is_current, one.source == SIMULATED, not (one.rho or one.line.shown)))
-
-
-def verdict_on(family: Family, standing: Standing | None, studies: Sequence[Measured]) -> Verdict:
-    """The sentence on a metric by its place in the ranking of its family, or by what its studies lack where it has none."""
-    early = next((one.line for one in studies if one.is_current and not one.line.shown and not one.rho), None)
-    is_outdated = bool(studies) and not any(one.is_current for one in studies)
-    real = (one.line for one in studies if one.is_current and one.source != SIMULATED and one.line.shown and not one.line.trained)
-    alike = next((line for line in real if line.low is None), None)
-    return verdict(family, standing, early, is_outdated, alike)
 
 
 @dataclass(frozen=True)

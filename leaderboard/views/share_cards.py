@@ -14,9 +14,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 
 from evaluation.metrics import registry
-from leaderboard.boards.comparison import MAX_ENTRIES, compared
+from leaderboard.boards.comparison import MAX_ENTRIES, Ground
 from leaderboard.boards.entry_summary import entry_summary, strips
-from leaderboard.boards.people import lines_of, of_board, spread
+from leaderboard.boards.people import People, lines_of, of_board, spread
 from leaderboard.boards.scorecard import current_evaluation, results
 from leaderboard.charts.cards import Figure, Row, Sentence, Sheet, SlopeChart, Strip, Words, drawn, legible, shortened
 from leaderboard.evidence.shown import resembling_words
@@ -25,6 +25,7 @@ from leaderboard.models import Snapshot, StudyAnalysis
 from leaderboard.records.board import Board
 from leaderboard.records.cell import bar, position
 from leaderboard.records.front import Contradiction, Front, Turned
+from leaderboard.records.study import Summary
 from leaderboard.records.unit import Unit
 from leaderboard.service.responses import for_everybody
 from leaderboard.stats.ranking import rank
@@ -190,15 +191,7 @@ def entry_sheet(board: Board, index: int, line: str, foot: str, picture: bytes |
     beneath: list[Sentence] = [(Words(summary_words.verdict(summary).text),)]
     if summary.people is not None:
         beneath.insert(0, pieces(summary_words.people(summary.people)))
-    bars = []
-    for strip in strips(board, index):
-        column = strip.column
-        if strip.is_people or not board.overall.metrics or column.slug in board.overall.metrics:
-            more = board_words.digits(strip.cell).spread
-            if strip.is_people and people is not None:
-                more = _ends(people.found.low[index], people.found.high[index], people.opinions)
-            title = f"{legible(column.title, column.slug)}{f', {column.unit}' if column.unit else ''}"
-            bars.append(Strip(title, board_words.text(strip.cell), more, place(strip.place), strip.dot, strip.left, strip.width))
+    bars = _entry_strips(board, index, people)
     notes = []
     if people is not None and any(strip.is_people for strip in strips(board, index)):
         simulated = ", simulated" if people.study.simulated and not board.challenge.simulated else ""
@@ -217,6 +210,20 @@ def entry_sheet(board: Board, index: int, line: str, foot: str, picture: bytes |
     )
 
 
+def _entry_strips(board: Board, index: int, people: People | None) -> list[Strip]:
+    """The entry's values in the columns that decide the order, and with people."""
+    bars = []
+    for strip in strips(board, index):
+        column = strip.column
+        if strip.is_people or not board.overall.metrics or column.slug in board.overall.metrics:
+            more = board_words.digits(strip.cell).spread
+            if strip.is_people and people is not None:
+                more = _ends(people.found.low[index], people.found.high[index], people.opinions)
+            title = f"{legible(column.title, column.slug)}{f', {column.unit}' if column.unit else ''}"
+            bars.append(Strip(title, board_words.text(strip.cell), more, place(strip.place), strip.dot, strip.left, strip.width))
+    return bars
+
+
 def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
     """Card of a study: its own first sentences, and the first entries with people."""
     place = shown_board(NOBODY, challenge, phase)
@@ -226,37 +233,34 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     if summary is None:
         return sent(replace(sheet, beneath=((Words(study.question),),)))
     said = study_words.sentences(summary, lines_of(summary, metric_titles(place.phase), study.noun), study.noun)
-    bars, note = [], ""
-    ranked = [line for line in summary.ranked if line.in_main_part]
-    if len(ranked) > 1:
-        values = [line.value for line in ranked]
-        for line, own, n in zip(ranked, values, rank([value for value, *_ in values], True), strict=True):
-            value, low, high = own
-            at = spread(value, low, high, values)
-            if value is None or low is None or high is None or at is None or n is None:
-                continue
-            shown = f"{value:.2f}" if summary.opinions else f"{value:.0%}".replace("%", " %")
-            bars.append(
-                Strip(
-                    _name(line.method, summary.entries.get(line.method, 0)),
-                    shown,
-                    _ends(low, high, summary.opinions),
-                    ordinal(n) if line.rank is None or line.rank[0] == line.rank[1] else span(*line.rank),
-                    at["dot"],
-                    at["left"],
-                    at["width"],
-                )
-            )
+    bars, note = _study_strips(summary), ""
+    if bars:
         what = f"Mean scores {on_scale(summary.scale)}" if summary.opinions else "Comparisons won"
         of = f"; the first {MAX_STRIPS} of {len(bars)} entries" if len(bars) > MAX_STRIPS else ""
         note = f"{what}, with 95 % intervals{of}."
-    basis = basis_words(summary.basis)
     first = said[0].text if said else study.question
     for method in sorted(
         (line.method for line in summary.ranked if any(letter.isalnum() for letter in line.method)), key=len, reverse=True
     ):
         first = first.replace(method, _name(method, summary.entries.get(method, 0)))
-    return sent(replace(sheet, beneath=((Words(first),),), strips=tuple(bars[:MAX_STRIPS]), note=note if bars else "", foot=basis))
+    return sent(replace(sheet, beneath=((Words(first),),), strips=tuple(bars[:MAX_STRIPS]), note=note, foot=basis_words(summary.basis)))
+
+
+def _study_strips(summary: Summary) -> list[Strip]:
+    """People's values of the entries of the main part, where there are two or more, with their places."""
+    ranked = [line for line in summary.ranked if line.in_main_part]
+    values = [line.value for line in ranked] if len(ranked) > 1 else []
+    bars = []
+    for line, own, n in zip(ranked, values, rank([value for value, *_ in values], True), strict=False):
+        value, low, high = own
+        at = spread(value, low, high, values)
+        if value is None or low is None or high is None or at is None or n is None:
+            continue
+        shown = f"{value:.2f}" if summary.opinions else f"{value:.0%}".replace("%", " %")
+        where = ordinal(n) if line.rank is None or line.rank[0] == line.rank[1] else span(*line.rank)
+        name = _name(line.method, summary.entries.get(line.method, 0))
+        bars.append(Strip(name, shown, _ends(low, high, summary.opinions), where, at["dot"], at["left"], at["width"]))
+    return bars
 
 
 def metric_card(request: HttpRequest, key: str) -> HttpResponse:
@@ -308,7 +312,8 @@ def compare_card(request: HttpRequest, challenge: str, phase: str) -> HttpRespon
     batch = evaluations[0].batch
     sees_items = all(one.may("see_items") for one in chosen)
     unit = Unit.of(batch.groups, place.challenge)
-    metrics = compared([results(one, None) for one in evaluations], batch, unit, sees_items, None, [one.submission.pk for one in chosen])
+    ground = Ground(batch, unit, sees_items, None, [one.submission.pk for one in chosen])
+    metrics = ground.compared([results(one, None) for one in evaluations])
     shown = next((one for one in metrics if one.metric.is_primary), next(iter(metrics), None))
     if shown is None:
         raise Http404
