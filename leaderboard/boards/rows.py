@@ -235,20 +235,17 @@ class BoardRows:
             if found.of != "means" and not (found.people < 2 and found.kind == "opinions"):
                 figures = {"pairs" if found.people < 2 else "decided": line.decided} | figures
             people[line.slug] = People(figures, line.places, line.trained, is_few=found.reason is not None and found.of != "means")
-        columns = tuple(Column.of(metric, people.get(metric.slug)) for metric in board.metrics)
-        lists = []
-        for m in board.metrics:
-            ends = [m.interval(index) for index in range(len(m.value))]
-            of = found.n if found is not None and m.slug == PEOPLE else m.n
-            ns = [n or None if value is not None else None for n, value in zip(of, m.value, strict=True)]
-            lists.append([(value, *own, rank, n) for value, own, rank, n in zip(m.value, ends, m.rank, ns, strict=True)])
+        # A file draws no interval, so that what people prefer is written like a metric, and of how many answers it is.
+        written = {"percent": False, "n": found.n} if found is not None else {}
+        metrics = (m.model_copy(update=written) if m is self.people else m for m in board.metrics)
+        columns = tuple(Column(metric, people.get(metric.slug)) for metric in metrics)
         rows = []
         for index in self.indices:
-            entry, cells = board.entries[index], tuple([cells[index] for cells in lists])
+            entry = board.entries[index]
             flags = [word for word in ("baseline", "verified", "late") if getattr(entry, word)]
             rank, low, high = overall.rank[index], overall.rank_low[index], overall.rank_high[index]
             stated = tuple(getattr(entry, field.public) for field in self.stated_in_sight.values())
-            rows.append(Row(rank, entry.name, entry.team, cells, low, high, (*flags, *filter(None, [entry.state])), stated))
+            rows.append(Row(index, rank, entry.name, entry.team, low, high, (*flags, *filter(None, [entry.state])), stated))
         titles = self.stated_titles()
         fields = tuple((field, titles[key]) for key, field in self.stated_in_sight.items())
         return Table(caption, columns, tuple(rows), board.resampled, fields)

@@ -59,6 +59,11 @@ class Cell:
         return self.column.interval(self.index)
 
     @property
+    def rank(self) -> int | None:
+        """The rank in the column; None where the entry holds none."""
+        return self.column.rank[self.index]
+
+    @property
     def n(self) -> int:
         """Number of units that the value is the mean over; 0 where that is not known."""
         return self.column.n[self.index]
@@ -75,7 +80,7 @@ class Cell:
 
     @property
     def best(self) -> bool:
-        return is_best(self.column.rank[self.index], self.column.rank)
+        return is_best(self.rank, self.column.rank)
 
     @property
     def dot(self) -> float:

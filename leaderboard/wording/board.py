@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leaderboard.records.board import WAITING, NoOverallRank, Rule, RuleValue
+from leaderboard.records.board import WAITING, MetricColumn, NoOverallRank, Rule, RuleValue
 from leaderboard.records.cell import Cell, FoldedRank, Line
 from leaderboard.stats.meaning import At
 from leaderboard.stats.ranking import NoOrder
@@ -69,11 +69,17 @@ def digits(it: Cell | Ends) -> Rounded:
     """The value of a cell, or a value with its interval, in the digits that it is shown with."""
     if not isinstance(it, Cell):
         return rounded(*it)
-    if it.value is None:
-        return Rounded("waiting" if it.waits else NONE)
-    if it.column.percent:  # whole hundredths, its interval drawn and in the tooltip
-        return Rounded(f"{share(it.value)} %")
-    return rounded(it.value, *it.ends, it.column.bounds, it.column.decimals)
+    return Rounded("waiting") if it.value is None and it.waits else column_digits(it.column, it.index)
+
+
+def column_digits(column: MetricColumn, index: int) -> Rounded:
+    """The value of the entry at `index` of a column, in the digits that pages and files show; a dash without one."""
+    value = column.value[index]
+    if value is None:
+        return Rounded(NONE)
+    if column.percent:  # whole hundredths, its interval drawn and in the tooltip
+        return Rounded(f"{share(value)} %")
+    return rounded(value, *column.interval(index), column.bounds, column.decimals)
 
 
 def text(it: Cell | Ends) -> str:
@@ -109,7 +115,7 @@ def value_words(it: Cell) -> str:
         said.append("shown, not ranked")
     elif it.state is State.ALIKE:
         said.append(certainty.alike(it.n, it.noun))
-    if (rank := column.rank[it.index]) is not None:
+    if (rank := it.rank) is not None:
         ends = column.rank_low[it.index], column.rank_high[it.index]
         said.append(f"rank {rank}" + (f" ({span(*ends)})" if ends[0] is not None else ""))
     return "; ".join(said)

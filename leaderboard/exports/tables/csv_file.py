@@ -35,7 +35,7 @@ def write(table: Table) -> str:
         line: list[Any] = [row.rank, row.rank_low, row.rank_high]
         line += [plain_text(text) for text in (row.entry, row.team, " ".join(row.flags))]
         line += [plain_text(stated) if isinstance(stated, str) else stated for stated in row.stated]
-        for (value, low, high, rank, n), people in zip(row.cells, agreement, strict=True):
+        for (value, low, high, rank, n), people in zip(table.numbers(row), agreement, strict=True):
             line += (finite(value), finite(low), finite(high), rank, n)
             line += people
         line.append(address)

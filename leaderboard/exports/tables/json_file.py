@@ -19,7 +19,7 @@ def write(table: Table) -> str:
         del caption["people"]
     columns = []
     for column in table.columns:
-        about: dict[str, Any] = {name: getattr(column, name) for name in ("slug", "title", "higher_is_better", "unit")}
+        about: dict[str, Any] = {name: getattr(column.metric, name) for name in ("slug", "title", "higher_is_better", "unit")}
         if column.people is not None:
             about["people"] = {name: _figure(figure, table.noun) for name, figure in column.people.figures.items()}
             if "decided" in column.people.figures:
@@ -40,7 +40,7 @@ def write(table: Table) -> str:
                 **{field.public: stated for (field, _), stated in zip(table.stated, row.stated, strict=True)},
                 "scores": {
                     slug: {"value": finite(value), "ci": _pair(low, high), "rank": rank, "n": n}
-                    for slug, (value, low, high, rank, n) in zip(slugs, row.cells, strict=True)
+                    for slug, (value, low, high, rank, n) in zip(slugs, table.numbers(row), strict=True)
                 },
             }
         )

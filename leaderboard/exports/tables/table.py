@@ -1,16 +1,14 @@
 """A board as a table to be written down: every number in full, and each value as it is read. PURE.
 
-The page of a board, its LaTeX and its Markdown show a cell through `Column.shown`, so they agree on its digits, on its interval and on
-which value is the best. Programs read the numbers themselves from CSV and JSON.
+The page of a board, its LaTeX and its Markdown show a cell by `leaderboard.wording.board.column_digits`, so they agree on its digits and
+on its interval. Programs read the numbers themselves from CSV and JSON.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
 
 from leaderboard.records.board import MetricColumn
 from leaderboard.records.cell import is_best
@@ -18,7 +16,8 @@ from leaderboard.records.unit import NOUN
 from leaderboard.stats.states import State
 from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.wording import stated
-from leaderboard.wording.digits import NONE, Bounds, Rounded, rounded
+from leaderboard.wording.board import column_digits
+from leaderboard.wording.digits import NONE, Rounded
 from leaderboard.wording.figures import number
 from submissions.entry_fields import EntryField
 
@@ -38,58 +37,41 @@ class People:
     is_few: bool = False
 
 
-# A score, both ends of its 95 % interval, its rank in the column, and of how many it is; None is missing. A bare tuple of numbers, for a
-# board has tens of thousands, and the collector of garbage forgets those.
-Cell = tuple[float | None, float | None, float | None, int | None, int | None]
-
-
-class Shown(NamedTuple):
-    """A cell as it is read: its digits with their interval, and whether it is the best value of the whole board, which is set in bold."""
-
-    digits: Rounded
-    best: bool
+# A value, both ends of its 95 % interval, its rank in the column, and of how many groups of items or answers it is; None is missing.
+Numbers = tuple[float | None, float | None, float | None, int | None, int | None]
 
 
 @dataclass(frozen=True)
 class Column:
-    """A metric as the table shows it. `decimals` is how many its values without an interval were published with, if they were; `ranks`
-    are those of all entries of the board."""
+    """A metric of the ranking, with its agreement with people where they judged."""
 
-    slug: str
-    title: str
-    higher_is_better: bool
-    unit: str = ""
-    decimals: int | None = None
+    metric: MetricColumn
     people: People | None = None
-    bounds: Bounds = (None, None)
-    ranks: Sequence[int | None] = ()
 
-    @classmethod
-    def of(cls, metric: MetricColumn, people: People | None = None) -> Self:
-        """The column of a ranking's metric."""
-        return cls(metric.slug, metric.title, metric.higher_is_better, metric.unit, metric.decimals, people, metric.bounds, metric.rank)
+    @property
+    def slug(self) -> str:
+        return self.metric.slug
+
+    def numbers(self, index: int) -> Numbers:
+        metric, value = self.metric, self.metric.value[index]
+        return value, *metric.interval(index), metric.rank[index], metric.n[index] or None if value is not None else None
 
     @property
     def heading(self) -> str:
         """Title, unit and direction."""
-        unit = f" [{self.unit}]" if self.unit else ""
-        return f"{self.title}{unit} {'↑' if self.higher_is_better else '↓'}"
-
-    def shown(self, cell: Cell) -> Shown:
-        """A cell of this column as it is read. Where all entries share first place none is the best."""
-        value, low, high, rank, _ = cell
-        return Shown(rounded(value, low, high, self.bounds, self.decimals), is_best(rank, self.ranks))
+        unit = f" [{self.metric.unit}]" if self.metric.unit else ""
+        return f"{self.metric.title}{unit} {'↑' if self.metric.higher_is_better else '↓'}"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One entry; `cells` line up with the table's columns, `stated` with its columns of what teams state. `flags` are words: "baseline",
-    "verified"."""
+    """One entry; `index` is its place in the lists of the columns, `stated` lines up with the table's columns of what teams state. `flags`
+    are words: "baseline", "verified"."""
 
+    index: int
     rank: int | None
     entry: str
     team: str
-    cells: tuple[Cell, ...]
     rank_low: int | None = None
     rank_high: int | None = None
     flags: tuple[str, ...] = ()
@@ -141,17 +123,20 @@ class Table:
         for row in self.rows:
             if len(row.stated) != len(self.stated):
                 raise ValueError(f"row {row.entry!r} states {len(row.stated)} values for {len(self.stated)} columns")
-            if len(row.cells) != len(self.columns):
-                raise ValueError(f"row {row.entry!r} has {len(row.cells)} cells for {len(self.columns)} columns")
 
     @property
     def headings(self) -> list[str]:
         """Heads of all columns as they are read."""
         return ["Rank", "Entry", *(title for _, title in self.stated), *(column.heading for column in self.columns)]
 
-    def shown(self, row: Row) -> list[Shown]:
-        """The cells of a row as they are read."""
-        return [column.shown(cell) for column, cell in zip(self.columns, row.cells, strict=True)]
+    def numbers(self, row: Row) -> list[Numbers]:
+        """The numbers of a row in full, in the order of the columns."""
+        return [column.numbers(row.index) for column in self.columns]
+
+    def shown(self, row: Row) -> list[tuple[Rounded, bool]]:
+        """The cells of a row as they are read, each with whether it is the best value of the whole board, which is set in bold."""
+        metrics, index = (column.metric for column in self.columns), row.index
+        return [(column_digits(metric, index), is_best(metric.rank[index], metric.rank)) for metric in metrics]
 
     def stated_texts(self, row: Row) -> list[str]:
         """Values that the team of a row's entry states, as they are read."""

@@ -165,14 +165,14 @@ def test_the_exported_table_holds_all_rows_of_the_choice_with_full_numbers_and_f
     table = BoardRows(board, Choice(), per_page=1).table(Caption("C", "P", "s", "2026", "https://x.example"))
     assert [row.entry for row in table.rows] == ["method 1", "method 0", "method 2"]
     assert [row.flags for row in table.rows] == [("verified",), ("baseline",), ("hidden",)]
-    assert table.rows[1].cells[0] == (0.123456789, None, None, 2, 4)
+    assert table.numbers(table.rows[1])[0] == (0.123456789, None, None, 2, 4)
 
 
 def test_the_exported_table_says_of_how_many_groups_or_answers_each_value_is():
     board = with_people(judged(board_of([0.9, None, 0.7]), [0.7, 0.3, None], n=[40, 30, 0]))
     table = BoardRows(board, Choice()).table(Caption("C", "P", "s", "2026", "https://x.example"))
     assert [column.slug for column in table.columns][:2] == ["people", "a"]
-    assert {row.entry: [cell[4] for cell in row.cells[:2]] for row in table.rows} == {
+    assert {row.entry: [numbers[4] for numbers in table.numbers(row)[:2]] for row in table.rows} == {
         "method 0": [40, 4],
         "method 1": [30, None],
         "method 2": [None, 4],

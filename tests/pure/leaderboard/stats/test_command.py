@@ -238,7 +238,7 @@ def test_what_it_prints_is_what_a_studys_page_says(tmp_path, scores, capsys):
     assert "raters: the order changes with fewer." in said and f" of {RATERS_FOR_FIGURE} raters on " in said
     assert re.search(r"Another rater picks the same winner in [\d.]+ % \[[\d.]+, [\d.]+\], by \d+ answers on questions that two", said)
     table = said.partition("metric  ")[2].splitlines()
-    assert table[0].split()[-1] == "rho" and all(" – " in f"{row} " for row in table[1:3]), "of fewer than eight entries"
+    assert table[0].split()[-1] == "rho" and all(" – " in f"{row} " for row in table[2:4]), "of fewer than eight entries"
     one = [votes.Vote("r", "a", "b", "left", "s")]
     assert main([str(written(tmp_path, "one.csv", votes.write(one)))]) == 0
     assert "1 vote of 1 rater on 1 pair, 0.0 % ties." in capsys.readouterr().out

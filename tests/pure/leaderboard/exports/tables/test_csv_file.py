@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from leaderboard.exports.tables import csv_file, json_file
 from leaderboard.exports.tables.table import Row, Table
 from tests.support.examples import examples
-from tests.support.leaderboard.export_tables import CAPTION, COLUMNS, TABLE, cell, one_name, read_csv
+from tests.support.leaderboard.export_tables import CAPTION, TABLE, column, one_name, read_csv
 
 quick = examples(50)
 
@@ -25,7 +25,7 @@ def test_every_number_in_full_and_missing_left_empty():
 @quick
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_floats_survive_exactly(value):
-    table = Table(CAPTION, COLUMNS[:1], (Row(1, "e", "t", (cell(value),)),))
+    table = Table(CAPTION, (column("hss", (value,)),), (Row(0, 1, "e", "t"),))
     assert float(read_csv(csv_file.write(table))[0]["hss"]) == value
     assert json.loads(json_file.write(table))["rows"][0]["scores"]["hss"]["value"] == value
 
