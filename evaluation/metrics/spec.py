@@ -318,6 +318,11 @@ class MetricSpec:
             return ""
         return f"{self.title} holds pictures against the texts they were made from, and the reference has none; add prompts.json to it."
 
+    @property
+    def brief(self) -> str:
+        """First sentence on what it measures; empty where nothing is said."""
+        return f"{self.doc.partition('. ')[0].removesuffix('.')}." if self.doc else ""
+
     def titled(self, params: Mapping[str, Any], title: str = "") -> str:
         """The title of a column of the metric: `title`, or the metric's own. Weights and precision of its networks follow in brackets if
         they differ from the usual ones, so that nobody mistakes one network's values for another's."""

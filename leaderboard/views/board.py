@@ -101,7 +101,7 @@ class BoardColumn:
             metric_evidence.shipped_words(metric.fingerprint),
             people_words.head(people.found, line) if people and line else None,
             weights.statement(spec, metric.params) if spec else "",
-            f"{spec.doc.partition('. ')[0].removesuffix('.')}." if spec else "",
+            spec.brief if spec else "",
         )
 
     @property

@@ -86,7 +86,7 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
     snapshot = current_ranking(place.phase_place)
     board = snapshot.board if snapshot else None
     scored, waiting = results(evaluation, board), evaluation.waiting()
-    index = board.index_of(submission.pk) if board else None
+    index = board.index_of(submission.pk) if board and submission.disqualified_at is None else None  # the newest ranking may have it still
     context |= {
         "results": scored,
         "waiting": waiting,

@@ -56,9 +56,8 @@ def scoring(place: PhasePlace) -> Scoring | None:
     metrics = []
     for one in ranking:
         spec, line = registry.get(one.key), lines.get(one.slug)
-        about = f"{spec.doc.partition('. ')[0].removesuffix('.')}." if spec.doc else ""
         known = line if line is not None and line.shown else None
-        metrics.append(ScoredBy(one.label, reverse("metric", args=[one.key]), spec.higher_is_better, about, known))
+        metrics.append(ScoredBy(one.label, reverse("metric", args=[one.key]), spec.higher_is_better, spec.brief, known))
     known_of = people if any(one.line for one in metrics) else None
     return Scoring(
         phase,

@@ -100,7 +100,7 @@ def _metrics(words: list[str]) -> list[Found]:
     for key, spec in REGISTRY.items():
         if _has_all(f"{key} {spec.title} {spec.doc} {spec.origin}", words):
             is_elsewhere = not _has_all(f"{key} {spec.title}", words)
-            found.append((is_elsewhere, spec.title, Found(reverse("metric", args=[key]), spec.title, spec.doc)))
+            found.append((is_elsewhere, spec.title, Found(reverse("metric", args=[key]), spec.title, spec.brief)))
     return [one for *_, one in sorted(found, key=lambda one: one[:2])][:MAX_FOUND]
 
 

@@ -284,7 +284,7 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
         note = "Of 100 comparisons that people decided, it decides this many as they did (95 % interval)."
         votes = counted(standing.answers, f"decided {answer(line.opinions)}")
         foot = f"{votes} of {'simulated ' if page.found.simulated else ''}raters"
-    does = spec.doc.partition(". ")[0].removesuffix(".") + "."
+    does = spec.brief
     return sent(
         Sheet(
             f"A metric for {page.family.lower()} · {'higher is better' if spec.higher_is_better else 'lower is better'}",

@@ -70,6 +70,12 @@ class PhaseBrief(Schema):
     is_open: bool
 
 
+class TextPage(Schema):
+    slug: str
+    title: str
+    body: str = Field(description="Markdown.")
+
+
 class ChallengeFull(ChallengeBrief):
     description: str = Field(description="Markdown.")
     rules_version: str
@@ -79,6 +85,7 @@ class ChallengeFull(ChallengeBrief):
     item_noun: str = Field(description="An item's name, in the singular.")
     unit_noun: str = Field(description="A group's name, in the singular.")
     phases: list[PhaseBrief]
+    pages: list[TextPage] = Field(description="Pages beside its overview and rules, such as FAQ or prizes.")
 
 
 class QuotaOut(Schema):
@@ -169,7 +176,8 @@ def get_challenge(request: HttpRequest, challenge: Slug) -> Any:
     found = challenge_for(request.user, challenge)
     fields = ("description", "rules_version", "needs_approval", "team_size", "licence", "item_noun", "unit_noun")
     phases = [_phase_brief(phase) for phase in found.phases.all()]
-    return ChallengeFull(**dict(_brief(request, found)), **{name: getattr(found, name) for name in fields}, phases=phases)
+    pages = [TextPage(slug=page.slug, title=page.title, body=page.body) for page in found.pages.all()]
+    return ChallengeFull(**dict(_brief(request, found)), **{name: getattr(found, name) for name in fields}, phases=phases, pages=pages)
 
 
 @router.get("/challenges/{challenge}/rules", response={200: Rules, **ERRORS}, summary="Its rules")

@@ -100,6 +100,8 @@ def test_pages_of_a_challenge_are_tabs_and_hidden_with_it(client, phase, people)
     html = read(client, "challenge_page", challenge.slug, "faq")
     assert "May I? <strong>Yes.</strong> Now" in html and 'pages/faq/" aria-current="page">FAQ</a>' in html
     assert f'href="/challenges/{challenge.slug}/pages/faq/"' in read(client, "board", challenge.slug, phase.slug)
+    (told,) = client.get(f"/api/v1/challenges/{challenge.slug}").json()["pages"]
+    assert (told["slug"], told["title"]) == ("faq", "FAQ") and "**Yes.**" in told["body"]
     Challenge.objects.update(visibility="draft")
     read(client, "challenge_page", challenge.slug, "faq", status=404)
     assert "Edit this page" in read(client, "challenge_page", challenge.slug, "faq", user=people.organizer)
