@@ -66,7 +66,7 @@ def test_a_reader_that_is_broken_on_purpose_is_found_out_and_its_case_kept(name:
     count = 1 if name == "an endless loop" else 2  # each loop takes its seconds
     outcomes = list(runner.run(cases, count))
     assert [outcome.number for outcome in outcomes] == list(range(count))
-    assert {outcome.end for outcome in outcomes} == {"fault"} and all(said in outcome.said for outcome in outcomes)
+    assert {outcome.end for outcome in outcomes} == {"fault"} and [outcome for outcome in outcomes if said not in outcome.said] == []
     kept = runner.keep(cases, outcomes[-1], tmp_path)
     assert kept.read_bytes() == cases[count - 1] and said in kept.with_name(f"{kept.name}.txt").read_text()
 
