@@ -139,7 +139,7 @@ def test_lists_of_entries_show_the_word_of_each_state(every, phase, people, monk
                 row = page[page.index(it.method_name) :].partition("</tr>")[0]
                 assert (label(state) if state != State.UNRANKED else "scored") in row, (url, state)
     page = words(Client().get(address(phase, "entries")))
-    assert [(state, it) for state, it in every.items() if it.method_name in page != state in (State.SCORED, State.UNRANKED)] == []
+    assert [(state, it) for state, it in every.items() if (it.method_name in page) != (state in (State.SCORED, State.UNRANKED))] == []
 
 
 def test_lists_are_filtered_by_state(every, phase, people):

@@ -30,11 +30,9 @@ from submissions.models.quota import quota_of
 from tests.support.factories import PhaseFactory, UserFactory, confirmed, gables, give_reference
 from tests.support.leaderboard.stats.ballots import simulated_votes
 from tests.support.leaderboard.studies.live import making
+from tests.support.leaderboard.studies.live.of_a_file import challenge, own_copy, people, phase, rows, stored
 
-
-@pytest.fixture
-def rows(phase, people):
-    return making.entries(phase, people)
+__all__ = ["challenge", "own_copy", "people", "phase", "rows", "stored"]  # the fixtures
 
 
 @pytest.fixture

@@ -13,11 +13,9 @@ from leaderboard.studies.analysis import recount
 from leaderboard.studies.live import practice
 from leaderboard.studies.live.design_matrix import Subject
 from tests.support.leaderboard.studies.live import making
+from tests.support.leaderboard.studies.live.of_a_file import challenge, own_copy, people, phase, rows, stored
 
-
-@pytest.fixture
-def rows(phase, people):
-    return making.entries(phase, people)
+__all__ = ["challenge", "own_copy", "people", "phase", "rows", "stored"]  # the fixtures
 
 
 def begun(study) -> tuple[Client, dict]:
