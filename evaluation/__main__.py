@@ -69,10 +69,12 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="KEY[:SLUG]",
-        help="a metric to compute, under a slug of its own where it is wanted twice; the folder or zip of a metric program too, as "
-        "./my-metric; default: the manifest's metrics, or all",
+        help="a metric, or the folder or zip of a metric program (./my-metric); SLUG tells two uses of one metric apart; default: the "
+        "manifest's metrics, or all",
     )
-    score.add_argument("--sandbox", action="store_true", help="run metric programs isolated, as the server does: for those of others")
+    score.add_argument(
+        "--sandbox", action="store_true", help="run metric programs in a sandbox, as the server does; use it for programs by others"
+    )
     score.add_argument(
         "--param",
         action="append",

@@ -1,9 +1,9 @@
 """The order of work: every team has the same share of the workers, and short work comes before long work.
 
-Self-clocked fair queueing (Golestani 1994): each piece of work gets, when it is sent, the moment at which it would be done if all teams
-that wait shared the workers equally, on a clock that represents the work each of them has had by now; the piece with the earliest such
-moment comes first. The clock moves with what is done, so those who come later come later on it too, and nothing waits for ever behind what
-is shorter. Beside `turn`, rows have their `cost`: seconds of work, as far as is known.
+Self-clocked fair queueing (Golestani 1994). The clock counts the work that each waiting team has had. When a piece of work is sent, it gets
+the moment on this clock at which it would be done if all waiting teams shared the workers equally. The piece with the earliest moment is
+done first. The clock moves as work is done, so later work gets later moments, and no long piece waits for ever behind short ones. Beside
+`turn`, rows have their `cost`: seconds of work, as far as is known.
 """
 
 from __future__ import annotations

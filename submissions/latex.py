@@ -1,8 +1,8 @@
 """Formulas of LaTeX as MathML that is safe in a page. PURE.
 
-A formula comes from people. It is bounded before the converter sees it, may define no commands of its own (which could grow without end),
-and of the converter's result only the elements and attributes below come through, each with a value of a known form: no address, no style,
-no colour, and no length of ten letters or more.
+Anybody may write a formula, so it is limited twice. Before conversion, its length is bounded, and it may define no commands, which could
+expand without end. Of the result, only the elements and attributes below are kept, with values of known forms: no address, no style, no
+colour, and no length of ten characters or more.
 """
 
 from __future__ import annotations

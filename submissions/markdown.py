@@ -1,8 +1,8 @@
 """Markdown of organizers and teams as HTML that is safe in a page. PURE.
 
 The text is CommonMark with tables, strikethrough and formulas ($…$ within a line, $$…$$ on lines of their own), without raw HTML. The
-converter's result is reduced to the tags below: no script, no style, no form, no frame, no id (an id could catch a link or a script of the
-page), and pictures only from this site: by an address, or as `pictures/NAME` where the text's owner has uploaded pictures.
+converter's result is reduced to the tags below: no script, style, form, frame or id (an id could catch a link or a script of the page).
+Pictures come only from this site: by an address, or as `pictures/NAME` where the text's owner has uploaded pictures.
 
 It is converted when it is read. The converter takes time in proportion to the text; the cleaner does not, where elements lie deep
 within each other, and short texts can fill large tables, so both are bounded before it sees them. The slowest of the texts that

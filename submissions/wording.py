@@ -136,7 +136,7 @@ def sentence(entry: EntryState, reader: Reader) -> str:
             return "Its figures were imported as they were published; there are no files and no items."
         case State.SCORED if it.reason == Reason.NEWER_METRICS:
             titles = ", ".join(it.numbers["titles"])
-            return f"Its items are scored, but for {titles}: that waits until the phase is re-evaluated with a newer version."
+            return f"Its items are scored, except by {titles}. Those values are missing until a re-evaluation with a newer version."
         case State.SCORING if it.waits:
             return " ".join(waiting(one) for one in it.waits)
     return " ".join([PLAIN[it.state], *(waiting(one) for one in it.waits)])

@@ -1,7 +1,7 @@
 """The one table of file metrics: names, directions, units, parameters, worst values.
 
-The web process reads it, which has neither torch nor the libraries of meshes, so the modules below load numpy and nothing else that
-is large: scipy loads its parts on first use, and other libraries are imported in the functions that use them.
+The web process reads it, and has neither torch nor the mesh libraries. So the modules below load no large library except numpy: scipy loads
+its parts on first use, and functions import other libraries themselves.
 """
 
 from __future__ import annotations
@@ -173,10 +173,10 @@ def fingerprint(key: str, params: Mapping[str, Any], weights_sha256: str | None 
 
 
 def version_of(column: Mapping[str, Any]) -> int | None:
-    """The version of its metric that a column of a batch (`PhaseMetric.snapshot`) has the values of, which its fingerprint says;
-    None where no version up to that of this code has such values: of newer code, or of a metric that is no more.
+    """The version of its metric that computed a batch's column (`PhaseMetric.snapshot`), found by its fingerprint. None if no version known
+    to this code gives that fingerprint, as for newer code or a removed metric.
 
-    What is hashed are the parameters that the column keeps, so one that the metric has gained since changes nothing.
+    Only the column's stored parameters are hashed, so a parameter added since changes nothing.
     """
     spec = find(column["key"])
     if spec is None:

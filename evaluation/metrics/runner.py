@@ -216,8 +216,8 @@ def _program_results(
     groups: Mapping[str, str],
     progress: Progress,
 ) -> list[MetricResult]:
-    """Results of an organizer's program for each item, with the rules for missing items and for ranking: an item on which it failed has the
-    worst value, as a missing one has, so that nothing is gained by an entry that breaks it."""
+    """Results of an organizer's program for each item, with the rules for missing items and for ranking. An item on which the program
+    failed gets the worst value, like a missing item, so no entry gains by breaking the program."""
     from evaluation.programs.program import Sample  # loads yaml, which scoring without programs need not
 
     spec, family = column.spec, FAMILIES[column.spec.family]

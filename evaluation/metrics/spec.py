@@ -153,8 +153,8 @@ class Effort:
 
 @dataclass(frozen=True)
 class Earlier:
-    """A version of a metric that phases which were set up with it keep, until they are re-evaluated: its number, its function, what
-    the next version corrects, as in "flat faces", and the other fields of the spec that were not what they are now."""
+    """An earlier version of a metric. Phases that were set up with it keep it until they are re-evaluated. It has its number, its function,
+    the correction of the next version, such as "flat faces", and the fields of the spec that have changed since."""
 
     version: int
     function: Callable[..., MetricResult]
@@ -189,17 +189,18 @@ class Program(Protocol):
 
 @dataclass(frozen=True)
 class MetricSpec:
-    """Everything about a metric. Its `function` takes a pair, and each of `params` by name, always all of them: only this record has the
-    defaults. `precision` alone it does not take: `compute` sees to it.
+    """Everything about a metric. Its `function` takes a pair, and all of `params` by name: only this record has the defaults. The exception
+    is `precision`, which `compute` handles.
 
-    `worst` says how the value of a missing item, which also bounds values in ranking, is computed: "0", "1", "2", "tau" (the parameter of
-    that name), "gt_diagonal" (of the reference's bounding box, in metres, or in the frame of the parameter `normalize`),
-    "gt_diagonal_squared" or "empty_prediction" (the metric's own value for it), or "null" (no value). A metric of level "group" or "set"
-    finds its values in two steps: `function` gives each item's result with the `partial` of it that counts, and `finish` the value of each
-    group of items, or of all, from these; it says itself what a missing item does, and `worst` only caps it. `version` is raised whenever
-    any number can change; the versions before that phases still have are `earlier`, oldest first, and go when no phase uses them any more.
-    `effort` is declared by what may take longer than seconds. `tolerance` is what the results of two machines may differ by, and is no part
-    of the fingerprint; see `tolerance_with`.
+    `worst` says how the value of a missing item is computed; that value also bounds values in ranking. It is "0", "1", "2", "tau" (the
+    parameter of that name), "gt_diagonal" (of the reference's bounding box, in metres, or in the frame of the parameter `normalize`),
+    "gt_diagonal_squared", "empty_prediction" (the metric's own value for one), or "null" (no value). A metric of level "group" or "set"
+    finds its values in two steps. `function` gives each item's result with its `partial`; `finish` computes the value of each group, or of
+    all items, from the partials. `finish` decides what a missing item does, and `worst` only caps the value.
+
+    `version` is raised whenever any number can change. `earlier` has the earlier versions that phases still use, oldest first. Metrics that
+    may take longer than seconds declare their `effort`. `tolerance` is the largest difference between two machines; it is no part of the
+    fingerprint (see `tolerance_with`).
     """
 
     key: str
@@ -318,8 +319,8 @@ class MetricSpec:
         return f"{self.title} holds pictures against the texts they were made from, and the reference has none; add prompts.json to it."
 
     def titled(self, params: Mapping[str, Any], title: str = "") -> str:
-        """The title of a column of the metric: `title`, or the metric's own, and the weights and the precision of its networks in
-        brackets where they are others than the metric is known with, so that nobody takes one network's values for another's."""
+        """The title of a column of the metric: `title`, or the metric's own. Weights and precision of its networks follow in brackets if
+        they differ from the usual ones, so that nobody mistakes one network's values for another's."""
         named = title or self.title
         chosen = [str(params[name]) for _, name in self.networks if params.get(name, self.param(name).default) != self.param(name).default]
         if self.has_precision and params.get(PRECISION.name, FLOAT32) != FLOAT32:

@@ -11,24 +11,26 @@ from evaluation.models.batch import EvaluationBatch, is_retired
 from evaluation.models.suite_run import SuiteRun
 from evaluation.networks import weights
 from evaluation.properties.gate import design as gate
-from evaluation.properties.gate.gate_sentences import passed_words, refused_words
+from evaluation.properties.gate.design import Outcome, Refusal
 
 
 @dataclass(frozen=True)
 class Standing:
-    """The standing of a column of a batch: may it rank, and the sentence that says so.
+    """The standing of a column of a batch: may it rank, and if not, why.
 
     `scenes` are those it ranks by, where it does not rank by all. `id` is that of the row whose page has the evidence, if there is one.
+    `percent` is how much of the test is done while it waits.
     """
 
-    state: str  # "passed", "refused", "waiting", "failed", "outdated" or "retired"
-    sentence: str
+    state: Outcome
     id: int | None = None
     scenes: tuple[str, ...] | None = None
+    percent: int | None = None
+    refusal: Refusal | None = None
 
     @property
     def ranks(self) -> bool:
-        return self.state == "passed"
+        return self.state is Outcome.PASSED
 
 
 def request_missing() -> int:
@@ -66,8 +68,7 @@ def standings(batch: EvaluationBatch) -> dict[str, Standing]:
         reference=batch.reference_id, unit_scale=batch.unit_scale, fingerprint__in=[column["fingerprint"] for column in gated]
     ).defer("rows", "pictures")
     found = {row.fingerprint: row for row in rows}
-    noun = batch.phase.challenge.unit_noun
-    return {column["slug"]: standing(column, found.get(column["fingerprint"]), noun) for column in gated}
+    return {column["slug"]: standing(column, found.get(column["fingerprint"])) for column in gated}
 
 
 def needs_acceptance_test(column: Mapping[str, Any]) -> bool:
@@ -76,32 +77,24 @@ def needs_acceptance_test(column: Mapping[str, Any]) -> bool:
     return spec is not None and (bool(gate.kind_of(spec, column["params"])) or is_retired(column))
 
 
-def standing(column: Mapping[str, Any], row: SuiteRun | None, noun: str = "scene") -> Standing:
-    """Return whether a column may rank, by its acceptance test; `noun` is the challenge's word for a scene."""
+def standing(column: Mapping[str, Any], row: SuiteRun | None) -> Standing:
+    """Return whether a column may rank, by its acceptance test."""
     if is_retired(column):
-        return Standing("retired", "No longer computed: its values stay and do not rank.")
+        return Standing(Outcome.RETIRED)
     if not _may_rank(column):
-        return Standing("refused", "Shown, not ranked: its weights miss requirements that their model card lists.")
-    if row is None and not registry.is_current(column):
-        return Standing(
-            "outdated", ("Shown, not ranked: its values are of an older version without an acceptance test; re-evaluate the phase.")
-        )
-    if row is not None and row.judged_at:
+        return Standing(Outcome.WEIGHTS)
+    if row is None:
+        return Standing(Outcome.WAITING, percent=0) if registry.is_current(column) else Standing(Outcome.OUTDATED)
+    if row.judged_at:
         # Its scenes are all judged: it ranks by those that passed, if they are at least half.
         verdicts = row.verdicts
         passed = tuple(one.scene for one in verdicts if one.passed)
         if not passed or 2 * len(passed) < len(verdicts):
-            return Standing("refused", refused_words(row.spec, row.params, verdicts), row.pk)
-        return Standing(
-            "passed", passed_words(row.spec, row.params, verdicts, noun), row.pk, passed if len(passed) < len(verdicts) else None
-        )
-    if row is None or row.state == SuiteRun.State.WAITING:
-        return Standing(
-            "waiting",
-            f"Shown, not ranked yet: its acceptance test on the phase's own references is running ({row.percent if row else 0:.0f} %).",
-            row.pk if row else None,
-        )
-    return Standing("failed", "Shown, not ranked: its acceptance test could not run.", row.pk)
+            return Standing(Outcome.REFUSED, row.pk, refusal=Refusal.of_verdicts(gate.kind_of(row.spec, row.params), verdicts))
+        return Standing(Outcome.PASSED, row.pk, passed if len(passed) < len(verdicts) else None)
+    if row.state == SuiteRun.State.WAITING:
+        return Standing(Outcome.WAITING, row.pk, percent=round(row.percent))
+    return Standing(Outcome.FAILED, row.pk)
 
 
 def _may_rank(column: Mapping[str, Any]) -> bool:

@@ -66,9 +66,8 @@ def efforts(metrics: list[dict], slugs: Sequence[str], sizes: Sequence[tuple[int
 def slices(groups: Sequence[str], most: int, efforts: Sequence[float] = (), max_effort: float = math.inf) -> list[tuple[int, int]]:
     """Cut n items into runs [start, stop) that never split a group.
 
-    At least four runs where there are items enough, so that progress moves and several workers
-    can share one entry; at most about `most` items in a run, and no second group where the
-    efforts of a run would then sum up to more than `max_effort`.
+    There are at least four runs if there are enough items, so that progress moves and several workers can share one entry. A run has at
+    most about `most` items. A second group joins a run only if the run's efforts stay within `max_effort`.
     """
     n = len(groups)
     size = max(1, min(most, math.ceil(n / 4)))

@@ -203,9 +203,9 @@ def _require_bytes(answer: httpx.Response, file: PublishedFile, url: str, place:
             os.truncate(place.part, 0)
         raise _Cut(f"the server answered {answer.status_code}")
     if answer.status_code not in (200, 206):
-        raise FetchError(f"{url} answered {answer.status_code}; get {file.name} by hand and give it with --from.")
+        raise FetchError(f"{url} answered {answer.status_code}. Download {file.name} yourself and pass it with --from.")
     if answer.headers.get("Content-Type", "").startswith("text/html"):
-        raise FetchError(f"{url} answered with a web page instead of {file.name}; get it by hand and give it with --from.")
+        raise FetchError(f"{url} answered with a web page instead of {file.name}. Download the file yourself and pass it with --from.")
     if answer.status_code == 206 and not answer.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
         os.truncate(place.part, 0)
         raise _Cut("the server sent another piece than it was asked for")

@@ -271,8 +271,8 @@ def build(name: str, classes: int = 80) -> Yolox:
 
 
 def decoded(outputs: Sequence[Tensor]) -> Tensor:
-    """float32[B, N, 5 + classes] from the head's outputs: per cell, finest stride first and row by row, the box as centre
-    x, y, width and height in pixels of the input, the probability of an object, and that of each class given one."""
+    """float32[B, N, 5 + classes] from the head's outputs. Cells are listed row by row, finest stride first. Each has its box (centre x, y,
+    width and height in pixels of the input), the probability of an object, and of each class given an object."""
     parts = []
     for output, stride in zip(outputs, STRIDES, strict=True):
         height, width = output.shape[-2:]

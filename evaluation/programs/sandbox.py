@@ -355,8 +355,8 @@ def _file_of(data: bytes):
 
 
 ROOT_NEEDS = (
-    "the service runs as root, whose processes only a control group counts, and none can be made here; run it as another user, or with "
-    "control groups that can be written"
+    "the service runs as root, so only a control group can limit the number of its processes, and none can be made here; run it as another "
+    "user, or with writable control groups"
 )
 
 

@@ -1,7 +1,7 @@
-"""The trials of one view of a room: the analogue of a mesh's, for what renders can suffer.
+"""Tests on one view of a room with damage of renders, the analogue of the tests on a mesh.
 
-A model is a picture with what metrics of renders ask for beside it: clean views of its scene, of which it is one itself, so
-that a metric without an aligned reference can find it again; a mask; and the objects that are seen in it. D is the diagonal.
+A model is a picture with the inputs that metrics of renders need: a mask, the objects in it, and clean views of its scene. The picture
+itself is one of the clean views, so a metric without an aligned reference can find it again. D is the diagonal.
 """
 
 from __future__ import annotations

@@ -227,8 +227,8 @@ FEW_WRONG_LONG_EDGES: Example = (
 )
 MISSING_PARTS_PAID_BY_NEIGHBOURS: Example = (
     "Missing parts here are paid for there",
-    "Four roof edges of the left house are missing; as all points must be paired, the untouched right house pays as well: "
-    "{0:.2f} m, while both houses moved by 0.5 m cost {1:.2f} m.",
+    "Four roof edges of the left house are missing. As all points must be paired, the untouched right house pays as well: {0:.2f} m. Both "
+    "houses moved by 0.5 m cost {1:.2f} m.",
     TWO_HOUSES,
     (
         ("four edges of the left house missing", _without(TWO_HOUSES, 12, 13, 14, 15)),

@@ -5,13 +5,12 @@ in milliseconds, lives under its own memory, time and file limits, and leaves no
 the next one. It has no Django, no database and no credentials: its parent gives it an empty
 environment and a folder that holds copies of what the job needs.
 
-Protocol, one JSON object a line. In: `{"folder", "memory", "seconds", "wall", "networks", "programs"}`: bytes, seconds of
-the processor, and on the wall, whether the job needs what networks run on, which is loaded before the first such job
-and stays for those that follow, and which kinds of organizers' programs it runs, whose sandbox is tried before the first. Out:
-`{"end": "time" | "crash" | "killed" | ...}` or one of ENDS; the answer is in the folder
-(`result.json`, or `error.txt` with the traceback; where weights are not here, or not as they
-should be, or the code here computes a column otherwise than its batch has it, or there is no graphics card that can be computed on
-where the job has `card`, with the sentence that says so).
+Protocol, one JSON object a line. In: `{"folder", "memory", "seconds", "wall", "networks", "programs"}`. `memory` is in bytes, `seconds` is
+processor time and `wall` elapsed time. `networks` says whether the job needs torch, which is loaded before the first such job and stays
+loaded. `programs` are the kinds of organizers' programs that it runs; their sandbox is tested before the first. Out: `{"end": "time" |
+"crash" | "killed" | ...}` or one of ENDS. The answer is in the folder: `result.json`, or `error.txt` with the traceback. `error.txt` holds
+one sentence instead if weights are missing or damaged, if this code computes a column differently from its batch, or if a job with `card`
+finds no usable graphics card.
 """
 
 from __future__ import annotations
@@ -86,9 +85,9 @@ def validate(folder: Path, job: dict) -> dict:
 
 
 def score(folder: Path, job: dict) -> dict:
-    """Score some items of an entry; returns `scores` by slug (SampleScores as plain JSON), `seconds` by slug, how each item that has
-    been sent `fits` its reference, and whether the reference's side, where it was prepared, was `unreadable`; the `devices` that each
-    slug was computed on, and the `card_bytes` that were in use on a graphics card at most. Meanwhile the folder has how many are done."""
+    """Score some items of an entry. Returns, by slug, `scores` (SampleScores as plain JSON), `seconds` and `devices`; how each sent item
+    `fits` its reference; whether the prepared side of the reference was `unreadable`; and the peak memory of the graphics card,
+    `card_bytes`. A file in the folder counts the items that are done."""
     wanted, family = job["item_ids"], FAMILIES[job["family"]]
     references = family.load(Path(job["reference"]), wanted)
     predictions = family.load(Path(job["artifact"]), wanted)
@@ -402,8 +401,8 @@ def run_job(folder: Path, memory: int, seconds: int, parent: int, spare: tuple[i
     because of others that came before it.
     """
     end_with(parent)
-    # Orders and answers are the parent's alone: what a job prints would be taken for an answer, and podman, which a job may start, makes
-    # the pipe that it inherits as its input one that does not wait, where the parent then finds the end of its orders.
+    # Only the parent may use the pipes of orders and answers. The parent's reader would take output of a job for an answer. A job may also
+    # start podman, which makes an inherited input pipe non-blocking; the parent would then see the end of its orders.
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)

@@ -25,10 +25,10 @@ ESTIMATED_FROM = 20  # before one item of so many is done, the estimate of the t
 
 @dataclass(frozen=True)
 class Standing:
-    """Progress of an entry. `position` counts from 1 among entries nobody works on yet (None when it is being worked on or done);
-    `seconds_left` is an estimate from its own pace so far, `is_rough` while that is the pace of its first items; `max_seconds_left` is the
-    longest that a part at work may still take before it is stopped. `losses` counts the workers that were lost while they had it, or one of
-    its parts; what waits for that is tried again in `retry_in` seconds."""
+    """Progress of an entry. `position` counts from 1 among entries nobody works on yet (None while it is worked on, or when it is done).
+    `seconds_left` is an estimate from its own pace so far; `is_rough` marks an estimate from its first items. `max_seconds_left` is the
+    longest that a running part may still take before it is stopped. `losses` counts workers that were lost while they had the entry or one
+    of its parts; the lost work is tried again in `retry_in` seconds."""
 
     done: int
     total: int

@@ -43,11 +43,11 @@ from submissions.client.transfer import PATIENCE_SECONDS, RefusedByServer, Serve
 
 OK, USAGE, REFUSED, TROUBLE, STOPPED = 0, 2, 3, 4, 143
 EXIT_CODES = """exit codes:
-  0    done: no part is to be had (--drain), or the time is over (--max-minutes)
+  0    done: no part is left (--drain), or the time is over (--max-minutes)
   2    the command was not understood, or there is no token that it can use
-  3    the server refused: the token is revoked, has run out or is for another queue; or no part could be done here
-  4    the server cannot be reached or has trouble, also after --patience
-  143  stopped; the part it had is given back"""
+  3    the server refused: the token is revoked, has expired or is for another queue; or this machine can compute no part
+  4    the server cannot be reached or has trouble, even after --patience
+  143  stopped; its part was given back"""
 ASK_SECONDS = 30.0  # in which a claim, a heartbeat or a goodbye must be answered
 CARD_SECONDS = 60  # from one test of a graphics card in trouble to the next, and of the processor, in which a card must answer
 KEEP_BYTES = 8 << 30  # of inputs kept between parts

@@ -56,8 +56,8 @@ def make(run: PictureRun) -> None:
 
 
 def maps(metrics: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The key and parameters, by slug, of the metrics of a batch that judge places by clean views; columns with the same map count
-    once, and those whose values are of another version have none: it would not be the map that they were taken from."""
+    """The key and parameters, by slug, of a batch's metrics that judge places by clean views. Columns with the same map count once. Columns
+    with values of another version are left out, because this code would draw a different map."""
     found: dict[str, dict[str, Any]] = {}
     for metric in metrics:
         column = {"key": metric["key"].removesuffix("@mask"), "params": metric["params"]}

@@ -12,6 +12,7 @@ from pydantic import Field
 from leaderboard.api.boards import board_place
 from leaderboard.boards import ranking_variants
 from leaderboard.lookup import current_ranking
+from leaderboard.wording.board import no_order
 from submissions import throttling
 from submissions.api.common import ANYBODY, ERRORS, Slug
 
@@ -81,7 +82,7 @@ def get_agreement(request: HttpRequest, challenge: Slug, phase: Slug) -> Any:
         "rho": [[_number(value) for value in row] for row in agreement.matrix.rho.tolist()],
         "groups": [[slugs[index] for index in group] for group in agreement.matrix.groups],
         "ways": variants,
-        "problem": agreement.problem,
+        "problem": no_order(agreement.problem),
     }
 
 

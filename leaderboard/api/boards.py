@@ -25,6 +25,7 @@ from leaderboard.stats.meaning import Difference
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.states import State
 from leaderboard.stats.two_way_intervals import Figure
+from leaderboard.wording.board import no_order
 from leaderboard.wording.reasons import sentence
 from leaderboard.wording.worded import worded
 from submissions.api.common import (
@@ -91,8 +92,8 @@ class PeopleOut(Schema):
     trained: str = Field(
         "",
         description=(
-            "'refused' if its weights may not rank. Of a learned metric: 'these' if it was trained on these very answers, so that its "
-            "agreement is no evidence; 'entries' on others about entries of this phase; 'unknown' if its weights do not say; otherwise "
+            "'refused' if its weights may not rank. What a learned metric was trained on. 'these': the answers of this study, so its "
+            "agreement is no evidence. 'entries': other answers about entries of this phase. 'unknown': its weights do not say. Otherwise "
             "empty."
         ),
     )
@@ -135,7 +136,7 @@ class SnapshotFull(SnapshotBrief):
     frozen_at: datetime | None
     reevaluation_prepared: bool = Field(
         description=(
-            "True if an earlier version misread files of entries of the phase: all entries are scored again beside the board, and the "
+            "True if an earlier version misread files of entries. All entries of the phase are scored again beside the board, and the "
             "organizers have yet to switch to the new values or drop them."
         )
     )
@@ -256,7 +257,7 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> SnapshotFul
         imported_from=board.imported.source if board.imported else "",
         imported_url=board.imported.url if board.imported else "",
         rule=board.overall.rule,
-        problem=board.overall.problem,
+        problem=no_order(board.overall.problem),
         uncertainty=board.uncertainty,
         frozen_at=board.frozen_at,
         reevaluation_prepared=EvaluationBatch.is_prepared(phase),

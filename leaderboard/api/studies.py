@@ -60,10 +60,11 @@ class StudyFull(StudyBrief):
     looks: list[PlannedLook] = Field(description="The looks taken so far; the study ends at the first that settles first place.")
     analyses: dict[str, Summary] = Field(
         description=(
-            "By criterion, the output of `python -m leaderboard.stats --json`: each metric's agreement with people, with intervals "
-            "over raters and samples, states, places and reference points; what people prefer, with ranges of places; another rater; "
-            "contradictions, reliability, and whether there are enough answers. Intervals of mean scores are not cut to `scale`, "
-            "the two ends of the scale of ratings. The top level covers entries of teams and baselines, `all` damaged ones too. Raters are "
+            "By criterion, the output of `python -m leaderboard.stats --json`. It holds each metric's agreement with people, with "
+            "intervals over raters and samples, states, places and reference points. It also holds what people prefer, with ranges of "
+            "places, another rater, contradictions, reliability, and whether there are enough answers. Intervals of mean scores are not "
+            "cut to `scale`, the two ends of the scale of ratings. The top level covers entries of teams and baselines; `all` covers "
+            "damaged entries too. Raters are "
             "numbered; only organizers see how consistent each is."
         )
     )

@@ -72,12 +72,15 @@ class TokenOut(Schema):
     title: str = Field(description="The challenge's title.")
     queues: list[str]
     expires_at: datetime
-    trusted: bool = Field(description="Whether it gets parts: false while a result of it is in doubt, and once one was found wrong.")
+    trusted: bool = Field(
+        description="Whether its workers get parts: false while one of their results is in doubt, and after one was found wrong."
+    )
     at_once: int = Field(description="Parts that its workers may have together at a time; each worker has one.")
     held: int = Field(description="Parts that its workers have now.")
     other_versions: bool = Field(description="Its workers may have other versions of the libraries than the service.")
     versions: dict[str, str] = Field(
-        description="Of the libraries that the service computes with. A worker with others gets no part, unless `other_versions` is true."
+        description="Versions of the libraries that the service computes with. A worker with other versions gets no part, unless "
+        "`other_versions` is true."
     )
     waits_until: datetime | None = Field(description="It gets no part before then, because leases of its workers ended without a result.")
     waiting: dict[str, int] = Field(description="Parts that its workers may do, by queue; of these `at_once` at a time.")

@@ -30,6 +30,7 @@ from leaderboard.records.board import (
     ColumnAcceptanceTest,
     ImportedFrom,
     MetricColumn,
+    NoOverallRank,
     Overall,
     Pairs,
     PhaseRules,
@@ -38,6 +39,7 @@ from leaderboard.records.unit import Unit
 from leaderboard.stats import ranking, uncertainty
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
 from leaderboard.stats.overall import overall_brackets
+from leaderboard.stats.ranking import NoOrder
 from submissions.entry_fields import PUBLIC_FIELDS
 from submissions.models import Phase, Submission
 from submissions.models.frozen_board import frozen_since, too_late
@@ -386,7 +388,7 @@ def _overall(
     result = Overall(
         rule=rule,
         metrics=[m.slug for m in used],
-        problem="",
+        problem=None,
         rank_low=nothing,
         rank_high=nothing,
         group=nothing,
@@ -395,16 +397,16 @@ def _overall(
         higher_is_better=False,
         rank=nothing,
         value=nothing,
-        explanation=[""] * n,
+        ranks=nothing,
+        incomplete=0,
         order=list(range(n)),
     )
-    try:
-        if shown_only and rule == "primary":
-            sentence = "{}, which decides the order here, is shown and not ranked; the organizers can choose another metric."
-            raise ValueError(sentence.format(shown_only))
-        places = ranking.overall(rule, columns, counted)
-    except ValueError as error:
-        return result.model_copy(update={"problem": str(error)})
+    problem = NoOverallRank(reason=NoOrder.MAY_NOT_RANK, title=shown_only) if shown_only and rule == "primary" else None
+    if problem is None and (reason := ranking.no_order(rule, columns)) is not None:
+        problem = NoOverallRank(reason=reason)
+    if problem is not None:
+        return result.model_copy(update={"problem": problem})
+    places = ranking.overall(rule, columns, counted)
     higher = ranking.overall_higher_is_better(rule, columns)
     ranks, values = [place.rank for place in places], [place.value for place in places]
     order = ranking.order(values, higher)
@@ -430,7 +432,8 @@ def _overall(
             "higher_is_better": higher,
             "rank": ranks,
             "value": values,
-            "explanation": [place.explanation for place in places],
+            "ranks": [list(place.ranks) or None for place in places],
+            "incomplete": sum(not place.ranks for place in places),
             "order": order,
         }
     )

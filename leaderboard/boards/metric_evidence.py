@@ -19,8 +19,8 @@ from evaluation.models import Score, SuiteRun
 from evaluation.models.sanity_tests import is_measurable
 from evaluation.properties import bundled_tables, example_values, suite
 from evaluation.properties.suite import PASS, Property, Rate, Table
-from leaderboard.boards.suite_table import Cell, Column, SuiteTable
-from leaderboard.boards.suite_table import Line as TableLine
+from leaderboard.records.suite_table import Cell, Column, Missing, SuiteTable
+from leaderboard.records.suite_table import Line as TableLine
 from leaderboard.stats.correlation import correlation
 from leaderboard.viewer.svg import Drawing, draw
 
@@ -161,8 +161,8 @@ _BY_METRIC: tuple[tuple[tuple[str, ...], tuple[str, ...], Reason, str], ...] = (
     ),
 )
 _BY_TEST = {
-    "symmetry_0mean": "Exact symmetry turns on what a distance is divided by; ours divides by the reference's own length, so roles matter.",
-    "symmetry_shift": "Exact symmetry turns on what a distance is divided by; ours divides by the reference's own length, so roles matter.",
+    "symmetry_0mean": "Exact symmetry depends on the divisor of a distance. We divide by the reference's length, so roles matter.",
+    "symmetry_shift": "Exact symmetry depends on the divisor of a distance. We divide by the reference's length, so roles matter.",
 }
 
 
@@ -346,20 +346,20 @@ class Evidence:
         """Our tables side by side, and the published one, where there is one, with what differs."""
         columns = [Column(table.dataset.title, table.passed, table.of) for table in self.tables]
         if self.published:
-            columns.append(Column("Published", self.published_passed, len(self.published)))
+            columns.append(Column("", self.published_passed, len(self.published), published=True))
         lines = []
         for line in self.lines:
             cells = [
-                Cell("– does not apply") if one is None or one.rate is None else Cell(f"{one.rate:.2f}", one.rate, one.passes, PASS)
+                Cell(missing=Missing.NOT_APPLICABLE) if one is None or one.rate is None else Cell(one.rate, one.passes, PASS)
                 for one in line.rates
             ]
             if line.paper is not None:
-                flag = "≠ another verdict than ours" if line.differs else ""
-                notes = (line.why,) if line.differs else ()
-                cells.append(Cell(f"{line.paper:.2f}", line.paper, line.paper_passes, PASS, flag, notes))
+                note = line.why if line.differs else ""
+                cells.append(Cell(line.paper, line.paper_passes, PASS, differs=line.differs, note=note))
             elif self.published:
-                cells.append(Cell("–"))
-            lines.append(TableLine(line.test, "", tuple(cells)))
+                cells.append(Cell(missing=Missing.NOT_PUBLISHED))
+            test = line.test
+            lines.append(TableLine(test.id, test.title, test.group, test.doc, tuple(cells)))
         return SuiteTable(tuple(columns), tuple(lines))
 
     @property

@@ -1,7 +1,7 @@
 """Removes what nothing refers to any more: rankings that were passing ones, and stored files that can be made again.
 
-A ranking stays for good if it is the newest of its audience, if anybody has opened it by its address (and so may have cited
-it), if it was the last of a day (UTC), or if it stood for an hour; and any ranking stays for KEEP_SNAPSHOT_DAYS.
+Every ranking is kept for KEEP_SNAPSHOT_DAYS. A ranking is kept for good if it is the newest of its audience, the last of a day (UTC), was
+current for an hour, or was opened by its address and so may have been cited.
 
 Files below `geometry/`, `pictures/` and `prepared/` are worked out from entries and references. They go when what they were
 made for is gone, and those of 3D views after KEEP_DRAWN_DAYS too. Whoever needs one that is gone makes it again, so a

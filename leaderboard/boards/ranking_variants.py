@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from leaderboard.models.snapshot import Seen, Snapshot
-from leaderboard.records.board import Board, BoardEntry, MetricColumn
+from leaderboard.records.board import Board, BoardEntry, MetricColumn, NoOverallRank
 from leaderboard.service.page_cache import kept
 from leaderboard.stats import ranking_variants
-from leaderboard.stats.ranking import Column
+from leaderboard.stats.ranking import Column, NoOrder
 from leaderboard.stats.ranking_variants import Flip, Matrix, RankingVariant
 
 MAX_ENTRIES = 1000  # of the board's order; beyond that pairs take longer than a page may
@@ -35,7 +35,7 @@ class Agreement:
     variants: tuple[RankingVariant, ...]
     flips: tuple[Flip, ...]
     n_flips: int
-    problem: str = ""
+    problem: NoOverallRank | None = None
 
     @property
     def n_pairs(self) -> int:
@@ -74,9 +74,9 @@ def of(board: Board) -> Agreement:
     variants: list[RankingVariant] = []
     flips: list[Flip] = []
     n_flips, problem = 0, overall.problem
-    if problem or not overall.metrics or not set(overall.metrics) <= {column.slug for column in columns}:
-        problem = problem or "a metric of the board's rule has no values yet"
-    else:
+    if problem is None and (not overall.metrics or not set(overall.metrics) <= {column.slug for column in columns}):
+        problem = NoOverallRank(reason=NoOrder.NO_VALUES)
+    if problem is None:
         variants = ranking_variants.variants(overall.rule, columns, overall.metrics, used, titles)
         flips, n_flips = ranking_variants.flips(variants, MAX_FLIPS)
     compared = [index for index in order if used[index]]

@@ -207,7 +207,7 @@ class BoardRows:
             is_open=high == last_of_cut,
             bracket=bracket,
             untested=untested(board, standing, index),
-            explanation=overall.explanation[index] if standing is overall and overall.value[index] is not None else "",
+            by_rule=board.rule_value(index) if standing is overall else None,
             unranked=unranked(board, standing, index),
             value=overall.value[index],
             people=people,

@@ -20,10 +20,10 @@ def unranked(board: Board, ranks: Ranks, index: int) -> Unranked | None:
         return Unranked(NoRank.LATE if entry.late else NoRank.BASELINE)
     if isinstance(ranks, MetricColumn):
         if ranks.acceptance_test is not None and not ranks.may_rank:
-            return Unranked(NoRank.NOT_PASSED, note=ranks.acceptance_test.sentence)
+            return Unranked(NoRank.NOT_PASSED, acceptance_test=ranks.acceptance_test)
         return Unranked(NoRank.LACKS, titles=(ranks.title,))
-    if ranks.problem:
-        return Unranked(NoRank.NO_ORDER, note=ranks.problem)
+    if ranks.problem is not None:
+        return Unranked(NoRank.NO_ORDER, problem=ranks.problem)
     return Unranked(NoRank.LACKS, titles=tuple(m.title for m in board.metrics if m.slug in ranks.metrics and m.value[index] is None))
 
 

@@ -17,6 +17,7 @@ from evaluation.work.reference_import import Unreadable, items_of
 from evaluation.work.sandbox import Sandbox, sandbox
 from leaderboard.bundle.definition import FileDef, ReferenceDef
 from leaderboard.bundle.document import Reader
+from submissions.formats.render.page_picture import MAX_FILE_BYTES
 from submissions.kinds import Family
 from submissions.models import ChallengeFile
 
@@ -126,11 +127,14 @@ class Folder:
                 entry.fault("path", "expected one file, found a folder; pack it into a .zip")
                 continue
             name = path.name if name is None else name
+            size, is_picture = path.stat().st_size, kind == ChallengeFile.Kind.PICTURE
+            if is_picture and size > MAX_FILE_BYTES:
+                entry.fault("path", f"expected a picture of at most {MAX_FILE_BYTES:,} bytes, found {size:,}")
+                continue
             fault = name_fault(name) or (f'"{name}" stands twice in this list' if name in by_name else "")
             if fault:
                 entry.fault("name" if "name" in entry.nodes else "path", fault)
             try:
-                is_picture = kind == ChallengeFile.Kind.PICTURE
                 by_name[name] = picture_file(path.read_bytes(), name, title, sandbox) if is_picture else local_file(path, kind, name, title)
             except Unreadable as error:
                 entry.fault("path", f"expected a picture; {' '.join(error.faults)}")

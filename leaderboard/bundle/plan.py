@@ -478,8 +478,8 @@ def _without_weights(before: ChallengeDef | None, after: ChallengeDef) -> Iterat
         old = before.phase(new.slug) if before else None
         if new.weighs_nothing and not (old is not None and old.weighs_nothing):
             yield (
-                f"The phase {new.slug} is ranked by the weighted mean of ranks, and all weights would be 0; give a column that counts for "
-                "the overall rank a weight above 0, or rank in another way."
+                f"The phase {new.slug} is ranked by the weighted mean of ranks, and all weights would be 0. Give a column that counts for "
+                f"the overall rank a weight above 0, or choose another ranking."
             )
 
 

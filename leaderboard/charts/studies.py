@@ -57,9 +57,9 @@ def adequacy(curve: Curve, noun: str = NOUN) -> Chart:
     columns = (what.capitalize(), "Mean τ", "95 % of parts from", "to")
     known = [row for row in zip(curve.sizes, curve.mean, curve.low, curve.high, strict=True) if row[1] is not None]
     if not known and len(curve.sizes) > 1:
-        return Chart(f"All stand level, so there is no order that a part of the {what} could keep.", columns)
+        return Chart(f"All entries are tied, so there is no order that a subset of the {what} could keep.", columns)
     if len(known) < 2:
-        return Chart(f"There are too few {what} to take parts of.", columns)
+        return Chart(f"There are too few {what} to take subsets.", columns)
     sizes, mean, low, high = (list(column) for column in zip(*known, strict=True))
     dots = tuple(Dot(size, one, f"{size} {what}: τ {one:.3f}") for size, one in zip(sizes, mean, strict=True))
     marks = (

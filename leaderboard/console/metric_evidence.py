@@ -36,8 +36,8 @@ OF_THE_METRIC = {
     "hss": "Its value changes when a building and its entry are turned together: ask teams to keep the reference's axes.",
     "hss_exact": "Its exact solids take seconds where the approximate ones of HSS take milliseconds; the two hardly differ.",
     "sap3d": "It ranks edges by their confidence, and an entry without confidences gets 0: ask teams for files that hold them.",
-    "volume_iou": "It needs closed surfaces: an open mesh has no inside, so what it gets depends on how the holes are closed, "
-    "and a reference that encloses nothing gives no value.",
+    "volume_iou": "It needs closed surfaces. An open mesh has no inside, so its value depends on how the holes are closed. A reference "
+    "that encloses nothing gives no value.",
 }
 
 

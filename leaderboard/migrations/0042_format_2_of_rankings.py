@@ -5,12 +5,9 @@
 - Analyses of studies, summaries of rankings and standings of metrics get the names alone.
 """
 
-import hashlib
-import json
-import zlib
-
 from django.db import migrations
 
+from leaderboard.migrations._forms_of_rankings import convert
 from leaderboard.migrations._sentences_as_states import reason_of, with_states
 
 PEOPLES_NAMES = {"judgements": "answers"}
@@ -113,25 +110,7 @@ def lead(kept):
 
 
 def convert_rankings(apps, schema_editor):
-    Snapshot, EarlierForm = (apps.get_model("leaderboard", name) for name in ("Snapshot", "EarlierForm"))
-    for pk in Snapshot.objects.order_by("pk").values_list("pk", flat=True):
-        row = Snapshot.objects.get(pk=pk)
-        before = zlib.decompress(bytes(row.payload))
-        content = json.loads(before)
-        if content["format"] != 1:
-            continue
-        data = json.dumps(ranking(content), separators=(",", ":"), allow_nan=False).encode()
-        digest = hashlib.sha256(f"{row.phase_id}\n".encode() + data).hexdigest()
-        earlier = {"digest": row.digest, "payload": bytes(row.payload)}
-        # Two that differed in nothing but their form are one ranking now, which both addresses lead to.
-        same = Snapshot.objects.filter(phase=row.phase_id, audience=row.audience, digest=digest).first()
-        if same is not None:
-            EarlierForm.objects.create(snapshot=same, **earlier)
-            Snapshot.objects.filter(pk=same.pk).update(revision=max(same.revision, row.revision))
-            row.delete()
-            continue
-        EarlierForm.objects.create(snapshot=row, **earlier)
-        Snapshot.objects.filter(pk=pk).update(digest=digest, payload=zlib.compress(data), lead=lead(row.lead))
+    convert(apps, 1, ranking, lead)
 
 
 # --- studies and challenges of metrics

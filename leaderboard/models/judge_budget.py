@@ -19,8 +19,8 @@ from submissions.models import AuditEntry, Challenge, User
 SMALL = Decimal("0.05")
 log = structlog.get_logger(__name__)
 UNPRICED = (
-    "What this may cost is limited, and the prices of its model are not known: an operator sets PLUMBLINE_JUDGE_PRICE_IN and "
-    "PLUMBLINE_JUDGE_PRICE_OUT, or for further models PLUMBLINE_JUDGE_PRICES."
+    "The cost of judges is limited here, and the prices of this model are not known. An operator must set PLUMBLINE_JUDGE_PRICE_IN and "
+    "PLUMBLINE_JUDGE_PRICE_OUT, or PLUMBLINE_JUDGE_PRICES for further models."
 )
 
 
@@ -165,8 +165,8 @@ class JudgeBudget(models.Model):
         assert self.cap is not None and self.remaining is not None
         held = f", {money(self.reserved)} of it for requests without an answer" if self.reserved else ""
         return (
-            f"{needed}, and {money(self.remaining)} is left of the {money(self.cap)} that judge models may cost {self.whose} in "
-            f"{self.shown_month} ({money(self.counted)} is counted{held}); ask an operator for more, or wait for the next month."
+            f"{needed}. {money(self.remaining)} is left of the {money(self.cap)} that judge models may cost {self.whose} in "
+            f"{self.shown_month} ({money(self.counted)} is counted{held}). Ask an operator for more, or wait for the next month."
         )
 
     def reserve(self, amount: Decimal) -> None:

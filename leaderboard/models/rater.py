@@ -33,14 +33,13 @@ class StudyInvitation(models.Model):
 class Rater(models.Model):
     """Rater of a study. Names are for organizers; pages show numbers.
 
-    A person is known by their account, or by a key that only their browser and their own link have (kept hashed).
-    `kept_from` are the accounts that were logged in at a browser with that key. Nothing of theirs is asked any more, and
-    they serve nothing else: the rater stays a number to organizers, and no other browser of the account finds them.
-    One whom an organizer has listed has not joined until they say so. The votes of a rater who was removed count
-    unless an organizer says otherwise (`is_counted`). One who left by themselves took along all they were asked and said:
-    of that nothing is kept but how much it was (`withdrawn`), and of what their panel said the hash of who they are, so that
-    nobody takes part again (`panel_hash`). `came_by` names the link they came by. `sight` is what they said of their eyes, and
-    what their browser said of its screen, when they joined, see `leaderboard.studies.live.rater_setup`.
+    A person is known by their account, or by a key that only their browser and their own link have (kept hashed). `kept_from` are the
+    accounts that were logged in at a browser with that key. Nothing of theirs is asked any more, and they serve nothing else: the rater
+    stays a number to organizers, and no other browser of the account finds them. One whom an organizer has listed has not joined until they
+    say so. The votes of a removed rater count unless an organizer says otherwise (`is_counted`). If a rater leaves, their questions and
+    answers are deleted; only their number is kept (`withdrawn`), and the hash of their id in a panel, so that they cannot take part again
+    (`panel_hash`). `came_by` names the link they came by. `sight` holds their answers about eyesight, and their browser's report on its
+    screen, when they joined (see `leaderboard.studies.live.rater_setup`).
     """
 
     class Kind(TextChoices):

@@ -364,11 +364,11 @@ class Study(models.Model):
         For a study whose scores were brought from elsewhere. The rules of one that people rate here are registered with its design:
         `Refused`, as for votes on pairs."""
         if not self.can_screen:
-            raise Refused("Only raters of opinion scores can be screened; leave single raters of pairs out by hand.", "not_screened")
+            raise Refused("Only raters of opinion scores can be screened. You can leave out raters of pairs one by one.", "not_screened")
         if self.key is not None:
             raise Refused(
-                "The rules of screening are fixed when a study opens, before anybody has answered; leave single raters out by hand, which "
-                "is listed, or set the rules of a draft under Settings.",
+                "The rules of screening are fixed when a study opens. You can still leave out single raters, which the study lists. For a "
+                "draft, set the rules under Settings.",
                 "opened",
             )
         with transaction.atomic():

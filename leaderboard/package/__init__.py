@@ -4,8 +4,8 @@
 
     plumbline.hss("roof.obj", "roof_reference.obj")                         # a value: float(v), v.parts, v.parameters, v.fingerprint
     plumbline.metric("edge_f1", tau_edge=0.25)(prediction, reference)       # any metric by its key
-    plumbline.metrics("mesh")                                               # what there is, as a frame
-    plumbline.opinions(frame, scale=(0, 10)).agreement(values)              # of metrics with what people said
+    plumbline.metrics("mesh")                                               # all metrics, as a frame
+    plumbline.opinions(frame, scale=(0, 10)).agreement(values)              # how metrics agree with people
     r = plumbline.evaluate("results/", "reference/", ["hss", "edge_f1"])    # r.summary(), r.to_latex(), r.save("r.json")
     plumbline.compare(r, plumbline.read("r.json")).to_frame()               # a paired test for each metric
     plumbline.check("results/", "manifest.json").accepted                   # the server's verdict on an entry

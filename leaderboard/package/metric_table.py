@@ -19,9 +19,9 @@ FIGURES = {"within items": "decided", "across items": "srocc"}  # of agreement, 
 
 
 def metrics(kind: str = "") -> DataFrame:
-    """One row per metric, of all kinds or of one ("wireframe", "mesh", "render"): key, title, kind, direction, unit, parameters with their
-    defaults, paper, the sanity tests that it fails with its defaults (None where they were not made), and `agreement`, the figures
-    of published sets that the package ships of a metric of this name (see `agreement_with_people`).
+    """One row per metric, of all kinds or of one ("wireframe", "mesh", "render"). Columns: key, title, kind, direction, unit, parameters
+    with defaults, paper, and the sanity tests that it fails with its defaults (None if they were not run). `agreement` holds the figures of
+    published sets that the package ships for a metric of this name (see `agreement_with_people`).
     """
     if kind and kind not in FAMILIES:
         raise ValueError(f"there are no metrics of {kind!r}; give one of {', '.join(FAMILIES)}, or nothing for all")

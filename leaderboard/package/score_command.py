@@ -53,8 +53,8 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="KEY[:SLUG]",
-        help="a metric to compute, under a slug of its own where it is wanted twice; the folder or zip of a metric program too, as "
-        "./my-metric; default: the manifest's metrics, or all that need no download",
+        help="a metric, or the folder or zip of a metric program (./my-metric); SLUG tells two uses of one metric apart; default: the "
+        "manifest's metrics, or all that need no download",
     )
     score.add_argument("--param", action="append", default=[], metavar="KEY.NAME=VALUE", help="a parameter of a metric (KEY, or SLUG)")
     score.add_argument("--match", default="{id}", metavar="NAME", help="how predictions are called, as pred_{id} (default {id})")
@@ -62,7 +62,9 @@ def _parser() -> argparse.ArgumentParser:
     score.add_argument("--unit", default="m", metavar="UNIT", help="of the coordinates: m, cm, mm, … or metres as a number (default m)")
     score.add_argument("--manifest", type=Path, metavar="FILE", help="score as the phase of this manifest does")
     score.add_argument("--jobs", type=int, default=1, metavar="N", help="processes that share the items (default 1)")
-    score.add_argument("--sandbox", action="store_true", help="run metric programs isolated, as the server does: for those of others")
+    score.add_argument(
+        "--sandbox", action="store_true", help="run metric programs in a sandbox, as the server does; use it for programs by others"
+    )
     fetching.add_cache(score)
     score.add_argument("--save", type=Path, metavar="FILE", help="write everything to a JSON file")
     score.add_argument("--csv", type=Path, metavar="FILE", help="write the values of each item")

@@ -27,11 +27,12 @@ from leaderboard.stats.davidson import Fragile
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.minimums import ITEMS_FOR_FIRM_INTERVAL, RATERS_FOR_FIRM_INTERVAL
 from leaderboard.stats.mos_table import USUAL
+from leaderboard.stats.ranking import NoOrder
 from leaderboard.stats.states import Reason
 from leaderboard.stats.two_way_intervals import Ends, Figure
 from leaderboard.stats.uncertainty import ALPHA
 
-FORMAT = 2
+FORMAT = 3
 WAITING = "waiting for re-evaluation"  # the state of an entry without a score that decides the order, of a metric with a newer version
 PEOPLE = "people"  # the slug of what people prefer, as a column
 Number = int | float  # as the organizer wrote it: 1 and 1.0 are other bytes
@@ -158,13 +159,41 @@ class Pairs(Record):
     p: list[list[float | None]]
 
 
-class ColumnAcceptanceTest(Record):
-    """Outcome of a column's acceptance test, where it needs one; see `evaluation.models.acceptance_test.Standing`."""
+class Failure(Record):
+    """Failure of a condition of an acceptance test, by its key: `wrong` of `of` scores of a `damage`, and the share of all that `held`."""
+
+    condition: str
+    damage: str
+    wrong: int
+    of: int
+    held: float
+
+
+class Refusal(Record):
+    """Reason why a column does not rank: the first condition that failed on the first `scene` that failed, or why that scene could not be
+    tried. `kind` is what the metric was tested on; it passed on `passed` of `of` scenes."""
+
+    kind: str
+    scene: str
+    passed: int
+    of: int
+    untried: str | None
+    failure: Failure | None
+
+
+class ColumnAcceptanceTest(Stored):
+    """Outcome of a column's acceptance test, where it needs one, by the names of `evaluation.models.acceptance_test.Standing`: `id` is the
+    test's, `scenes` are those that the column ranks by where it does not rank by all, `percent` is how much of the test is done while it
+    waits, and `refusal` what the test found. `note` is a sentence by earlier rules."""
+
+    optional = frozenset({"percent", "refusal", "note"})
 
     state: str
-    sentence: str
     id: int | None = None
     scenes: list[str] | None = None
+    percent: int | None = None
+    refusal: Refusal | None = None
+    note: str | None = None
 
 
 class ColumnHead(Record):
@@ -274,13 +303,38 @@ class Rule:
     title: str = ""
 
 
+class NoOverallRank(Stored):
+    """Reason why a ranking has no overall rank. `title` is the metric that decides the order and may not rank; `note` is the sentence of
+    earlier rules."""
+
+    optional = frozenset({"title", "note"})
+
+    reason: NoOrder
+    title: str | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class RuleValue:
+    """Value of an entry by the board's rule, and what it is made of: its `ranks` by the rule's metrics, with their weights. `incomplete`
+    entries of the board have no value by one of these; one that is not `counted` has the rank that it would have."""
+
+    rule: Rule
+    value: float
+    ranks: Sequence[float]
+    weights: Sequence[Number]
+    incomplete: int
+    counted: bool
+
+
 class Overall(Record):
     """The organizer's rule over the columns `metrics` that take part. `problem` says why there is no rank; `fixed` names the columns
-    without values per item, whose order is taken as it stands."""
+    without values per item, whose order is taken as it stands. `ranks` has an entry's ranks by `metrics` among the complete entries, of
+    which `incomplete` are none."""
 
     rule: str
     metrics: list[str]
-    problem: str
+    problem: NoOverallRank | None
     fixed: list[str] = []
     rank_low: list[int | None]
     rank_high: list[int | None]
@@ -290,12 +344,13 @@ class Overall(Record):
     higher_is_better: bool
     rank: list[int | None]
     value: list[float | None]
-    explanation: list[str]
+    ranks: list[list[float] | None]
+    incomplete: int
     order: list[int]
 
     def redacted(self, at: Collection[int]) -> Self:
         """The ranks without what is said of the entries `at`."""
-        update = {"value": _replaced(self.value, at, None), "explanation": _replaced(self.explanation, at, "")}
+        update: dict[str, Any] = {"value": _replaced(self.value, at, None), "ranks": _replaced(self.ranks, at, None)}
         return self.model_copy(update=update | _redacted_ranks(self, at))
 
 
@@ -573,6 +628,14 @@ class Board(Record):
         metrics = self.overall.metrics
         deciding = self.column(metrics[0]) if self.overall.rule == "primary" and metrics else None
         return Rule(self.overall.rule, len(metrics), deciding.title if deciding is not None else "")
+
+    def rule_value(self, index: int) -> RuleValue | None:
+        """The value of an entry by the rule, with the ranks that it is made of; None where it has none."""
+        value, ranks = self.overall.value[index], self.overall.ranks[index]
+        if value is None or ranks is None:
+            return None
+        weights = [column.weight for slug in self.overall.metrics if (column := self.column(slug)) is not None]
+        return RuleValue(self.rule, value, ranks, weights, self.overall.incomplete, self.entries[index].counted)
 
     @property
     def primary(self) -> MetricColumn | None:

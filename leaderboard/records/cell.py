@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from leaderboard.records.board import BoardEntry, Mark, MetricColumn
+from leaderboard.records.board import BoardEntry, Mark, MetricColumn, RuleValue
 from leaderboard.records.entry_summary import FromFirst, Unranked
 from leaderboard.records.front import Place
 from leaderboard.records.unit import NOUN
@@ -112,7 +112,7 @@ class FoldedRank:
 class Line:
     """One row of a board's table: the entry's rank in the first column, with its 95 % range; where entries below the first ones are not
     tested, that range may be open (`is_open`). `bracket` are the classes of its piece of a bracket, `value` is that of the overall rule,
-    and `explanation` how it came about."""
+    and `by_rule` how it came about."""
 
     entry: BoardEntry
     rank: int | None
@@ -121,7 +121,7 @@ class Line:
     is_open: bool
     bracket: str
     untested: Untested | None
-    explanation: str
+    by_rule: RuleValue | None
     unranked: Unranked | None
     value: float | None
     people: Cell | None

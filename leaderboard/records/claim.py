@@ -38,13 +38,13 @@ class FirstPlace:
 
 @dataclass(frozen=True)
 class Claim:
-    """The entries that share first place by the board's rule, and with people. `first` is first place with people, `first_by_metrics` that
-    by the rule, where ranges of ranks are known.
+    """The entries that share first place by the board's rule (`metrics`), and with people. `first` is first place with people;
+    `first_by_metrics` is first place by the rule, if ranges of ranks are known.
 
-    `reason` says why the two are not compared; `parted` is there where people put theirs significantly before the metrics' first. Else
-    `met` says whether anybody was asked about the two, `corrected` that the ranges of all places separate them and the test of all pairs
-    does not, and `alike` that all answers are alike, so that nothing says how sure first place is. `unmet` entries met none of those that
-    have a place, and people put those `before` their first, which hold no rank.
+    `reason` says why the two are not compared. `parted` is set if people put their first significantly before the metrics' first. Otherwise
+    `met` says whether anybody was asked about the two; `corrected` says that the ranges of places separate them but the test of all pairs
+    does not; `alike` says that all answers are alike, so that first place has no interval. `unmet` counts entries that met none of those
+    with a place. `before` names entries without a rank that people put before their first.
     """
 
     metrics: tuple[Named, ...]

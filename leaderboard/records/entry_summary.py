@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from leaderboard.records.board import Rule
+from leaderboard.records.board import ColumnAcceptanceTest, NoOverallRank, Rule
 from leaderboard.records.front import Place
 from leaderboard.records.people import Basis
 
@@ -17,8 +17,8 @@ class NoRank(StrEnum):
     OFF = "off"  # `state` says what it is; the public does not see it
     LATE = "late"
     BASELINE = "baseline"
-    NO_ORDER = "no_order"  # the board has none; `note` is its problem
-    NOT_PASSED = "not_passed"  # the metric that the table is sorted by; `note` is the outcome of its acceptance test
+    NO_ORDER = "no_order"  # the board has none, by its `problem`
+    NOT_PASSED = "not_passed"  # the `acceptance_test` of the metric that the table is sorted by
     LACKS = "lacks"  # values of the metrics `titles`
 
 
@@ -26,7 +26,8 @@ class NoRank(StrEnum):
 class Unranked:
     reason: NoRank
     state: str = ""
-    note: str = ""
+    problem: NoOverallRank | None = None
+    acceptance_test: ColumnAcceptanceTest | None = None
     titles: tuple[str, ...] = ()
 
 

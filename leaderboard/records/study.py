@@ -133,9 +133,8 @@ def precedence(
 ) -> tuple[bool, bool, float, int, int]:
     """Key of a study among several that could stand for all of them, largest first: on a phase's board, and over the studies of a family.
 
-    One with an interval for any metric comes before one that is too early, then people before simulated ones, then the larger effective
-    number of answers (the most that any of its metrics has), then more people, then the one that is there longest. Published means, of
-    which nothing else is known, are not too early.
+    The order is: an interval for any metric before too early, people before simulated raters, the larger effective number of answers (the
+    largest of its metrics), more people, the older study. Published means alone do not count as too early.
     """
     known = [metric for metric in metrics if not metric.reference_point]
     sure = only_means or any(metric.decided.low is not None and not metric.trained for metric in known)

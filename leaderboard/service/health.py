@@ -208,8 +208,9 @@ def probe_lost() -> str:
     if given_up:
         row, last = given_up[0], given_up[0].lost[-1]
         raise Unready(
-            f"{len(given_up)} given up after {settings.MAX_LOSSES} losses of workers; {row._meta.verbose_name} {row.pk} ({row}) "
-            f"lost {last['worker']} last, at {last['at']}: look at that machine, then have it tried again from its page in the console."
+            f"{len(given_up)} given up after losing {settings.MAX_LOSSES} workers each. The last worker of {row._meta.verbose_name} "
+            f"{row.pk} ({row}) was {last['worker']}, lost at {last['at']}. Look at that machine, then retry the work from its page in the "
+            f"console."
         )
     waiting = sum(kind._default_manager.filter(losses__gt=0, lease_until__isnull=False).count() for kind in kinds)
     return f"{waiting} wait or are tried again because their worker was lost" if waiting else "no work has lost its worker"

@@ -36,10 +36,10 @@ REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
 
 
 class RequestMiddleware:
-    """Every request has an id, in all that is logged meanwhile, in the answer's X-Request-ID and in what people are told of an
-    error; it is counted by status and time; one that changed something, or broke, is one line of the log.
+    """Gives every request an id, counts requests by status and time, and logs one line for each that changed something or failed.
 
-    The proxy's id is taken where there is a proxy and the id has the shape of one: anybody could send another.
+    The id is in every log line of the request, in the header X-Request-ID and on error pages. The proxy's id is used if there is a proxy
+    and its id has the right form, because any client could send something else.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

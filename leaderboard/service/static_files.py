@@ -50,8 +50,8 @@ def collect() -> None:
                 call_command("collectstatic", interactive=False, verbosity=0)
     except OSError as error:
         sys.exit(
-            f"The static files in {root} are missing or of another version, and cannot be collected there ({error.strerror}); "
-            "make the folder writable, or run `manage.py collectstatic` as somebody who may write it."
+            f"The static files in {root} are missing or of another version, and cannot be collected there ({error.strerror}). Make the "
+            f"folder writable, or run `manage.py collectstatic` as a user who may write there."
         )
 
 

@@ -319,7 +319,7 @@ def _metric_report(summary: StudySummary) -> list[str]:
         lines.append("No two raters decided the same question, so nothing is known of how often two would agree.")
     elif too_few(best.two_people.reason):
         why = sentence(best.two_people.reason)
-        lines.append(f"Of those who judged the same questions there are too few to say how well a metric could do. {why}")
+        lines.append(f"Too few raters answered the same questions to say how often two raters agree. {why}")
     else:
         two, ends = best.two_people, ", without an interval"
         if two.low is not None and two.high is not None:

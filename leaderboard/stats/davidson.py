@@ -30,8 +30,8 @@ BOUND = 15.0  # a side or a covariate beyond this is not finite
 SPREAD = 0.5  # of raters' consistency around that of the panel, as a prior
 NOBODY = Reason(Key.NO_PREFERENCE)
 PRIOR = "A weak prior was used: some entries never lost to the others."
-NO_SIDE = "The side could not be told apart from the entries."
-NO_COVARIATE = "{} could not be told apart from the entries or from another covariate."
+NO_SIDE = "The effect of the side could not be separated from the entries."
+NO_COVARIATE = "The effect of {} could not be separated from the entries or from another covariate."
 NO_END = "{} has no finite effect, as where everybody chose by it alone, and was left out."
 
 
@@ -197,9 +197,10 @@ def _separate(a: Ints, b: Ints, m: int, extra: Sequence[Floats]) -> bool:
 def separated(a: Ints, b: Ints, verdict: Ints, m: int) -> bool:
     """True if abilities have no finite estimate: some entries never lost to the others.
 
-    Either those never lost a point, and their lead can grow without end; or they tied, and it can grow together with nu: leads of at
-    least 2 over whom they won against, and of at most 2 over whom they tied with, suit every answer the better the larger they and ln nu
-    are. Such leads exist unless some way round, from winners to losers and between those that tied, has more wins than ties.
+    If they never tied either, their lead can grow without end. If they tied, their lead can grow together with nu. Take leads of at least 2
+    over entries that they won against, and of at most 2 over entries that they tied with: every answer becomes more likely as these leads
+    and ln nu are scaled up. Such leads exist unless a cycle of entries, from winners to losers and between tied entries, has more wins than
+    ties.
     """
     wins, ties = np.zeros((m, m), dtype=bool), np.zeros((m, m), dtype=bool)
     wins[a[verdict < 0], b[verdict < 0]] = True
@@ -221,9 +222,10 @@ def separated(a: Ints, b: Ints, verdict: Ints, m: int) -> bool:
 def _endless(a: Ints, b: Ints, verdict: Ints, m: int, z: Floats) -> list[int]:
     """The column of z [N, K] that goes furthest, if abilities and what is in z together have no finite estimate; empty where they have.
 
-    There is none if some way to go suits every answer at least as well the further it goes, and one of them better: with x the change of
-    an answer's eta on the winner's side and y that of ln nu, x >= 0 and x / 2 >= y of each that names a winner, and y >= |x| / 2 of a tie.
-    Then the search ends where the slope is small, which is nowhere in particular: both abilities and z grow, each by a part.
+    There is no finite estimate if a direction exists along which no answer becomes less likely and one becomes more likely, however far one
+    goes. Let x be the change of an answer's eta towards its winner, and y the change of ln nu. The conditions are x >= 0 and x / 2 >= y for
+    each answer that names a winner, and y >= |x| / 2 for each tie. The search then ends at an arbitrary point where the slope is small:
+    both abilities and z grow, each by a part.
     """
     rows = np.unique(np.column_stack([a, b, verdict, z]), axis=0)
     n, k = len(rows), z.shape[1]

@@ -2,9 +2,9 @@
 
     share(d) = 1 / (1 + exp(-beta d / m)),   m the median difference of the pairs of entries that people compared
 
-is how many do on average over pairs with a difference of d. Pairs differ from one another, by a spread tau around it, so that of a single
-pair it says less: how many of 100 people prefer the higher side of one pair, and in how many of 10 pairs more people prefer it than not.
-Sources: Kocmi et al., ACL 2024; ITU-T J.149. The spread between pairs, the entries as a third crossing and the two statements are ours.
+is the mean over pairs with a difference of d. Single pairs vary around it with a spread tau. Two further figures allow for that: how many
+of 100 people prefer the higher side of one pair, and in how many of 10 pairs more people prefer it than not. Sources: Kocmi et al., ACL
+2024; ITU-T J.149. The spread between pairs, the entries as a third crossing and the two statements are ours.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ STEEPEST = 8.0  # the largest spread that is looked for
 
 @dataclass(frozen=True)
 class At:
-    """Meaning of a difference: the `mean` over pairs with such a difference of how many people prefer the higher side, with its interval;
-    the share between which that lies for `one` single pair, in 95 of 100; and `most`, the share of such pairs in which more people prefer
-    the higher side than the other."""
+    """Meaning of a difference, over pairs with such a difference. `mean` is the mean share of people who prefer the higher side, with its
+    interval. `one` is the range of that share for a single pair, in 95 of 100 pairs. `most` is the share of pairs in which more people
+    prefer the higher side than the other."""
 
     mean: tuple[float, float, float]
     one: tuple[float, float]
@@ -48,10 +48,9 @@ class At:
 
 @dataclass(frozen=True)
 class Difference:
-    """The curve: `beta` per `unit` m of the metric, `largest` the greatest difference that anybody was asked about; `spread` is the
-    variance of answers between pairs and `tau` what it is on the scale of the logit; `variance` and `df` are those of beta. Of `entries`
-    in `pairs` of which `pairs_used` were answered by two raters on two samples. `reason` says why there is none,
-    then all else is None."""
+    """The curve, computed from `pairs` of `entries`, of which `pairs_used` were answered by two raters on two samples. `beta` is per `unit`
+    m of the metric, with its `variance` and `df`. `largest` is the greatest difference that anybody was asked about. `spread` is the
+    variance of answers between pairs, and `tau` the same on the logit scale. `reason` says why there is no curve; then all else is None."""
 
     beta: float | None
     unit: float | None

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,16 @@ RULES = ("primary", "mean_rank", "median_rank", "borda", "weighted")
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
+
+
+class NoOrder(StrEnum):
+    """Reason why a board has no overall rank."""
+
+    NO_METRIC = "no_metric"  # takes part in it
+    WEIGHTS = "weights"  # that are not finite, negative, or all zero
+    MAY_NOT_RANK = "may_not_rank"  # the metric that decides the order
+    NO_VALUES = "no_values"  # of one of its metrics, yet
+    EARLIER = "earlier"  # what a ranking by earlier rules says
 
 
 @dataclass(frozen=True)
@@ -36,7 +47,7 @@ class Column:
 
 @dataclass(frozen=True)
 class OverallResult:
-    """Place of one entry under a rule, and the reasons for it.
+    """Place of one entry under a rule, and the ranks that it is made of.
 
     ``value`` is what the rule orders by: the primary metric's own value, a mean, median or
     weighted mean of ranks (lower is better), or Borda points (higher is better).
@@ -49,7 +60,6 @@ class OverallResult:
     value: float | None
     ranks: tuple[float, ...]
     missing: tuple[str, ...]
-    explanation: str
 
 
 def tie_tolerance(values: Floats) -> Floats:
@@ -142,9 +152,14 @@ def overall(rule: str, columns: Sequence[Column], counted: Sequence[bool] | None
     An entry that lacks a value in any column is unranked and takes no part, so it cannot change
     the order of the others. An entry with ``counted`` false (a baseline) takes no part either,
     but gets the value it would have, to be shown in its place. Raises ValueError for an unknown
-    rule, columns of different lengths, a missing or second primary column, or unusable weights.
+    rule, columns of different lengths, a missing or second primary column, or where there is no order.
     """
-    check_rule(rule, columns)
+    if rule not in RULES:
+        raise ValueError(f"{rule!r} is not a ranking rule; choose one of {', '.join(RULES)}")
+    if (reason := no_order(rule, columns)) is not None:
+        raise ValueError(f"the rule {rule!r} gives no order of these columns: {reason}")
+    if len({len(column.values) for column in columns}) != 1:
+        raise ValueError("every metric needs one value (or None) per entry, the same number in each")
     cost = np.array([costs(column.values, column.higher_is_better) for column in columns])
     complete = ~np.isnan(cost).any(axis=0)
     takes_part = complete if counted is None else complete & np.asarray(counted, dtype=bool)
@@ -169,13 +184,11 @@ def overall(rule: str, columns: Sequence[Column], counted: Sequence[bool] | None
         [value if part else None for value, part in zip(values, takes_part, strict=True)],
         overall_higher_is_better(rule, columns),
     )
-    incomplete = int((~complete).sum())
     results = []
     for index, value in enumerate(values):
         missing = tuple(column.slug for column, is_missing in zip(columns, np.isnan(cost[:, index]), strict=True) if is_missing)
         own = () if missing else tuple((better[:, index] + (equal[:, index] + 1) / 2).tolist())
-        text = _explain(rule, columns, value, own, missing, bool(takes_part[index]), incomplete)
-        results.append(OverallResult(ranks[index], value, own, missing, text))
+        results.append(OverallResult(ranks[index], value, own, missing))
     return results
 
 
@@ -198,20 +211,13 @@ def combine(rule: str, columns: Sequence[Column], better: Ints, equal: Ints, fie
     return np.average(ranks, axis=0, weights=[column.weight for column in columns])
 
 
-def check_rule(rule: str, columns: Sequence[Column]) -> None:
-    """Raise ValueError, in one sentence, unless ``rule`` can be used on ``columns``."""
-    if rule not in RULES:
-        raise ValueError(f"{rule!r} is not a ranking rule; choose one of {', '.join(RULES)}")
+def no_order(rule: str, columns: Sequence[Column]) -> NoOrder | None:
+    """Reason why a rule cannot put entries in order by these columns; None where it can."""
     if not columns:
-        raise ValueError("an overall rank needs at least one metric")
-    if len({len(column.values) for column in columns}) != 1:
-        raise ValueError("every metric needs one value (or None) per entry, the same number in each")
-    if rule == "primary":
-        primary_index(columns)
+        return NoOrder.NO_METRIC
     weights = [column.weight for column in columns]
     usable = all(math.isfinite(weight) and weight >= 0 for weight in weights) and sum(weights) > 0
-    if rule == "weighted" and not usable:
-        raise ValueError("weights must be finite, not negative, and not all zero")
+    return NoOrder.WEIGHTS if rule == "weighted" and not usable else None
 
 
 def primary_index(columns: Sequence[Column]) -> int:
@@ -238,31 +244,3 @@ def _run_starts(ordered: Floats) -> Ints:
                 start = index
             starts[row, index] = start
     return starts
-
-
-def _explain(
-    rule: str,
-    columns: Sequence[Column],
-    value: float | None,
-    ranks: Sequence[int],
-    missing: Sequence[str],
-    takes_part: bool,
-    incomplete: int,
-) -> str:
-    if value is None:
-        return f"unranked: no value for {', '.join(missing)}"
-    listed = ", ".join(f"{r:g}" for r in ranks)
-    metrics = f"{len(columns)} metric{'s' if len(columns) > 1 else ''}"
-    if rule == "primary":
-        main = primary_index(columns)
-        text = f"rank {ranks[main]:g} in {columns[main].slug}, the primary metric"
-    elif rule == "borda":
-        text = f"{value:g} Borda points from ranks in {metrics}: {listed}"
-    elif rule == "weighted":
-        listed = ", ".join(f"{r:g} × {column.weight:g}" for r, column in zip(ranks, columns, strict=True))
-        text = f"weighted mean rank of {metrics}: {listed}"
-    else:
-        text = f"{rule.removesuffix('_rank')} rank of {metrics}: {listed}"
-    if incomplete:
-        text += f" ({incomplete} incomplete {'entries' if incomplete > 1 else 'entry'} left out)"
-    return text if takes_part else f"not counted; would have {text}"

@@ -37,9 +37,9 @@ class LabelledRaterGroups(RaterGroups):
 
 
 def rater_groups(asked: reliability.Questions, seed: int = 0) -> LabelledRaterGroups | None:
-    """Rater groups of the raters of `asked`, which holds counted questions only; None unless all of this holds: enough raters, each two of
-    whom share enough questions; clusters with a mean silhouette of .25; and the clusters that samples of odd place give agree more within
-    than between on those of even place, p of a permutation of the raters at most 5 %."""
+    """Rater groups among the raters of `asked`, which holds counted questions only. None unless there are enough raters, every two share
+    enough questions, the clusters have a mean silhouette of .25, and the groups are confirmed: clusters found on samples of odd place agree
+    more within than between on samples of even place (permutation of raters, p at most 5 %)."""
     verdicts = asked.verdicts[(~np.isnan(asked.verdicts)).any(axis=1)]
     k = len(verdicts)
     if k < RATERS_FOR_GROUPS:

@@ -307,11 +307,11 @@ class Entries:
 
 
 def places_among(scales: Sequence[Entry], labels: Collection[str]) -> list[Entry]:
-    """The entries but those called so, with the places that are left among them.
+    """The entries except those called so, with their places among the rest.
 
-    A rank interval counts whom an entry is surely better and surely worse than, not who these are. Of those left out, the ones before an
-    entry may all be among those surely better than it, and are surely worse than none: so many places are taken off at both ends, which
-    leaves an interval that holds its place among the rest.
+    A rank interval counts the entries that are surely better and surely worse than an entry; it does not name them. The left-out entries
+    that are ahead of an entry may all be among the surely better ones. So their number is subtracted from both ends, which leaves an
+    interval that holds the entry's place among the rest.
     """
     before: Counter[int | None] = Counter()
     left = Counter(line.part for line in scales if line.method not in labels)

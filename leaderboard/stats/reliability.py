@@ -120,8 +120,8 @@ def people_prefer(people: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Probability:
-    """Nearness of the preferences p and q of two kinds of raters over `n` pairs: `agreement`, the mean chance that an answer of
-    each is the same, mean of p q + (1 - p)(1 - q); `l1`, twice the mean of |p - q|, the lower the nearer."""
+    """Nearness of the preferences p and q of two kinds of raters over `n` pairs. `agreement` is the mean probability that an answer of each
+    is the same, p q + (1 - p)(1 - q). `l1` is twice the mean of |p - q|; lower is nearer."""
 
     agreement: float | None
     l1: float | None

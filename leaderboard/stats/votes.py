@@ -1,9 +1,8 @@
 """Answers of people as arrays: who, on which pair of which sample, said what.
 
-Votes are kept as they were shown (`choice` is left, right or tie, of the two names in `left` and
-`right`); here they are put into one form, once: a pair is (a, b) in the order of the method names,
-and a verdict is -1 where a was found better, 0 for equal, +1 where b was. Whether the sides were
-turned (`swapped`) is information only.
+Votes are stored as they were shown: `choice` is left, right or tie, for the two names in `left` and `right`. This file puts them into one
+form. A pair is (a, b) in the order of the method names; a verdict is -1 if a was found better, 0 for equal, and +1 if b was. Whether the
+sides were swapped (`swapped`) is information only.
 """
 
 from __future__ import annotations
@@ -116,9 +115,9 @@ class Vote:
 class Votes:
     """Canonical votes, in the order given. All arrays have one entry per vote.
 
-    `rater`, `sample`, `a`, `b` index `raters`, `samples`, `methods` (sorted names), a < b; `verdict` is -1, 0 or +1;
-    `side` is +1 where a stood left, -1 where it stood right and 0 where that is not known; `seconds` is NaN where it is not known;
-    `repeat` marks pairs asked again, `gold` those whose answer was known; `groups` gives each rater's group.
+    `rater` and `sample` index `raters` and `samples`; `a` and `b` index `methods` (sorted names), with a < b. `verdict` is -1, 0 or +1.
+    `side` is +1 if a was shown left, -1 if right and 0 if unknown. `seconds` is NaN if unknown. `repeat` marks pairs asked again and `gold`
+    pairs whose answer was known. `groups` gives each rater's group.
     """
 
     raters: tuple[str, ...]

@@ -398,8 +398,8 @@ def _row(fingerprint: str, here: Sequence[tuple[Evidence, Metric]], another: Fig
 
 
 def _mean(figures: Mapping[int, Agreement]) -> tuple[Pooled | None, Agreement, tuple[int, ...]]:
-    """The mean over studies, by their ids, the same as a figure, and the ids of those that it is of; one without a value where fewer than
-    three can be pooled, of those in which the metric has values for any decided pair."""
+    """The mean over studies, by their ids, the same as a figure, and the ids of the pooled studies. Without a value if fewer than three can
+    be pooled; the ids are then of all studies in which the metric has values for a decided pair."""
     logits = {
         study: one
         for study, figure in figures.items()
@@ -420,9 +420,9 @@ def _mean(figures: Mapping[int, Agreement]) -> tuple[Pooled | None, Agreement, t
 def verdict(
     found: Family, row: Standing | None, early: Line | None = None, is_outdated: bool = False, alike: Line | None = None
 ) -> Verdict:
-    """Knowledge of a metric, by its row in the ranking of its family. `early` is its line in a study that shows no figure, where there is
-    one; `is_outdated` says that all its studies are of another version, and `alike` is its figure in one whose answers are all alike, so
-    that it has no interval."""
+    """Knowledge of a metric, by its row in the ranking of its family. `early` is its line in a study that shows no figure yet.
+    `is_outdated` says that all its studies used another version. `alike` is its figure in a study whose answers are all alike, so that it
+    has no interval."""
     if row is not None and row.line.trained:
         return Verdict(Known.TRAINED, row.line)
     if row is not None and row.line.shown:

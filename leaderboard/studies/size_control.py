@@ -33,9 +33,8 @@ VERSION = 1  # of what is kept
 
 @dataclass(frozen=True, eq=False)
 class Sizes:
-    """Float64, nan where it is not known: `entries` [samples, methods]; `reference` [samples], None where it is known of no sample;
-    `coloured` [samples, methods] is 1 where all that an entry handed in has colours, 0 elsewhere, None where the family's files have
-    none."""
+    """Float64, nan if unknown. `entries` [samples, methods] are sizes; `reference` [samples] is None if known for no sample. `coloured`
+    [samples, methods] is 1 if all files of an entry have colours, else 0, and None if the kind's files have none."""
 
     entries: Floats
     reference: Floats | None

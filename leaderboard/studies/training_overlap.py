@@ -19,9 +19,9 @@ MIN_SHARED = 2  # methods that a study and what was learnt from must have in com
 
 
 def trained_on(study: Study, metric: Mapping[str, Any], samples: Collection[str], methods: Collection[str]) -> str:
-    """Verdict of the model card of a column's weights on them and the answers of this study: THESE were learnt from; others
-    about ENTRIES of the same phase; UNKNOWN, where the card does not say enough; REFUSED, where the card forbids to rank by them or they
-    are no longer computed with; NO.
+    """Overlap of a study with the training of a column's weights, by their model card. THESE: the weights learnt from the study's answers.
+    ENTRIES: they learnt from other answers about entries of the same phase. UNKNOWN: the card does not say enough. REFUSED: the card
+    forbids ranking by these weights, or they are no longer used. NO: none of these.
 
     `metric` is the column as the batch has it, `samples` and `methods` are what the study's answers are about.
     """

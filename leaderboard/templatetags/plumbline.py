@@ -39,9 +39,22 @@ from leaderboard.records.chart import Chart
 from leaderboard.records.people import Basis
 from leaderboard.stats import minimums
 from leaderboard.stats.two_way_intervals import Ends, Figure
+from leaderboard.wording import (
+    acceptance_test,
+    certainty,
+    entry_summary,
+    figures,
+    history,
+    items,
+    nouns,
+    people,
+    ranks,
+    reasons,
+    stated,
+    suite_table,
+)
 from leaderboard.wording import agreement as agreement_words
 from leaderboard.wording import board as board_words
-from leaderboard.wording import certainty, entry_summary, figures, history, items, nouns, people, ranks, reasons, stated
 from leaderboard.wording import study as study_words
 from leaderboard.wording.comparison import untested
 from leaderboard.wording.digits import rounded
@@ -73,7 +86,8 @@ register.filter("part_words", part_words)
 STATEMENTS: tuple[Callable[..., Any], ...] = (
     *(agreement_words.caveats, agreement_words.head, agreement_words.notes, agreement_words.places, agreement_words.reading),
     *(agreement_words.state, agreement_words.tone, agreement_words.trained, agreement_words.trained_more),
-    *(board_words.difference, board_words.ends, board_words.folded, board_words.text, board_words.value_words),
+    *(board_words.difference, board_words.ends, board_words.folded, board_words.no_order, board_words.rule_value),
+    *(board_words.text, board_words.value_words, acceptance_test.outcome, suite_table.asked),
     *(entry_summary.strip_note, entry_summary.unranked, items.flags),
     *(
         people.basis,
@@ -96,6 +110,8 @@ for made in STATEMENTS:
 register.filter("failed", failed)
 register.filter("untested_rank", certainty.untested)
 register.filter("item_note", items.note)
+register.filter("suite_notes", suite_table.notes)
+register.filter("suite_result", suite_table.result)
 register.simple_tag(ranks.span)
 
 

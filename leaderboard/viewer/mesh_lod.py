@@ -1,9 +1,8 @@
 """A mesh as the 3D view draws it: few enough faces to be sent, small enough ones to be coloured. PURE.
 
-A coarse mesh has too few vertices to show a distance: a box without its lid has every corner of the
-whole box. So large faces are split, which changes no shape. A mesh of millions of faces is more than
-a browser is sent: its vertices are joined within the cells of a grid, each cell keeping the one
-vertex nearest to their mean, so that every vertex shown is one of the mesh.
+A coarse mesh has too few vertices to show a distance: a box without its lid has every corner of the whole box. So large faces are split,
+which changes no shape. A mesh of millions of faces is too large to send, so vertices are merged within the cells of a grid. Each cell keeps
+the vertex nearest to the mean of its vertices, so every vertex shown belongs to the mesh.
 """
 
 from __future__ import annotations

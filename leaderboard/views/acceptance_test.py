@@ -6,7 +6,7 @@ Conditions, counts and means are for everybody who sees the board; scores of sin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -14,11 +14,12 @@ from django.shortcuts import get_object_or_404, render
 from evaluation.models import SuiteRun
 from evaluation.models.acceptance_test import Standing, standing
 from evaluation.properties.gate import design
-from evaluation.properties.gate.gate_sentences import ON, damage_words
 from leaderboard.boards import suite_table
 from leaderboard.boards.metric_evidence import Evidence
 from leaderboard.lookup import not_shown_yet
+from leaderboard.records.board import ColumnAcceptanceTest
 from leaderboard.service.responses import revalidated
+from leaderboard.wording import acceptance_test as wording
 from submissions.kinds import FAMILIES
 from submissions.lookup import PhasePlace, place_of
 from submissions.storage import stored_files
@@ -52,6 +53,7 @@ class Scene:
 
     number: int
     verdict: design.SceneVerdict
+    untried: str
     lines: tuple[Line, ...]
     band: tuple[float, float] | None  # left and width in percent
 
@@ -65,21 +67,25 @@ def acceptance_test(request: HttpRequest, pk: int) -> HttpResponse:
     kind = design.kind_of(row.spec, row.params)
     column = {"key": row.key, "params": row.params, "fingerprint": row.fingerprint}
     verdict: Standing = standing(column, row)
-    verdicts = row.verdicts
+    verdicts, noun = row.verdicts, place.phase.challenge.unit_noun
+    said = (
+        wording.passed(row.spec, row.params, verdicts, noun) if verdict.ranks else wording.outcome(ColumnAcceptanceTest(**asdict(verdict)))
+    )
     titles = [metric.label for metric in place.phase.metrics.all() if metric.key == row.key and metric.resolved == row.params]
     context = place.context("board") | {
         "acceptance_test": row,
         "standing": verdict,
+        "said": said,
         "scenes": [_scene(row, one, sees_reference) for one in verdicts],
         "table": suite_table.of_verdicts(row.spec, row.params, verdicts),
         "evidence": Evidence(row.spec, row.params, row.fingerprint),
         "sees_reference": sees_reference,
-        "on": ON.get(kind, "references"),
+        "on": wording.ON.get(kind, "references"),
         "title": titles[0] if titles else row.spec.titled(row.params),
         "spec": row.spec,
-        "is_waiting": verdict.state == "waiting",
+        "is_waiting": verdict.state is design.Outcome.WAITING,
         "subject": "view" if FAMILIES[row.spec.family].images else "reference",
-        "seconds_left": row.seconds_left if verdict.state == "waiting" else None,
+        "seconds_left": row.seconds_left if verdict.state is design.Outcome.WAITING else None,
     }
     return render(request, "leaderboard/acceptance_test.html", context)
 
@@ -135,10 +141,11 @@ def _scene(row: SuiteRun, verdict: design.SceneVerdict, sees_reference: bool) ->
         words = (
             "clean"
             if name == design.CLEAN
-            else damage_words(name) + {"weak": ", weak", "strong": ", strong"}.get(name.rpartition(":")[2], "")
+            else wording.damage_words(name) + {"weak": ", weak", "strong": ", strong"}.get(name.rpartition(":")[2], "")
         )
         lines.append(Line(words, group, mean, left(mean), points, pictures.get(name)))
     band = None
     if verdict.band and verdict.band[2] > verdict.band[1]:
         band = (left(verdict.band[1]), round(left(verdict.band[2]) - left(verdict.band[1]), 2))
-    return Scene(row.scene_names.index(verdict.scene), verdict, tuple(lines), band)
+    untried = wording.untried(verdict.untried, design.kind_of(row.spec, row.params))
+    return Scene(row.scene_names.index(verdict.scene), verdict, untried, tuple(lines), band)

@@ -21,7 +21,7 @@ from evaluation.models import Evaluation, EvaluationBatch, Part
 from evaluation.models.batch import sentences
 from evaluation.networks import weights
 from leaderboard.boards import first_place, metric_evidence
-from leaderboard.boards.people import of_board, with_people
+from leaderboard.boards.people import People, of_board, with_people
 from leaderboard.boards.rows import STATED, BoardRows, Choice, place_of
 from leaderboard.boards.slope import slope, split_of
 from leaderboard.evidence.shown import leading
@@ -31,7 +31,7 @@ from leaderboard.exports.tables.table import Caption
 from leaderboard.lookup import audience_of, not_shown_yet, page_number, page_numbers, search_text, shown_board, snapshot_of
 from leaderboard.models import Snapshot
 from leaderboard.models.snapshot import Seen, read_board
-from leaderboard.records.board import PEOPLE, MetricColumn
+from leaderboard.records.board import PEOPLE, Board, MetricColumn
 from leaderboard.records.study import HIDDEN_NAME
 from leaderboard.service.page_cache import kept
 from leaderboard.service.responses import attachment
@@ -45,6 +45,7 @@ from leaderboard.wording import claim as claim_words
 from leaderboard.wording import people as people_words
 from leaderboard.wording import study as study_words
 from leaderboard.wording.nouns import counted, plural, sampled_noun
+from leaderboard.wording.statement import Statement
 from submissions.errors import Refused
 from submissions.lookup import YEAR, PhasePlace, phase_place
 from submissions.models import Phase, Status, Submission
@@ -90,6 +91,19 @@ class BoardColumn:
     statement: str
     about: str  # what it measures, in a sentence; empty for metrics of organizers
 
+    @classmethod
+    def of(cls, request: HttpRequest, place: PhasePlace, rows: BoardRows, metric: MetricColumn, people: People | None) -> Self:
+        spec, line = registry.find(metric.key), people.line(metric.slug) if people else None
+        return cls(
+            metric,
+            Head.of(request, rows, metric.slug, metric.higher_is_better),
+            evidence_url(place, metric) if metric.key else "",
+            metric_evidence.shipped_words(metric.fingerprint),
+            people_words.head(people.found, line) if people and line else None,
+            weights.statement(spec, metric.params) if spec else "",
+            f"{spec.doc.partition('. ')[0].removesuffix('.')}." if spec else "",
+        )
+
     @property
     def clean_range(self) -> tuple[float, float] | None:
         """Range of any scene's clean views, if the column judges by these and passed its acceptance test; older rankings have none."""
@@ -105,43 +119,16 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     audience = Snapshot.Audience.PUBLIC if request.GET.get("view") == "public" else audience_of(place.viewer)
     snapshot = Snapshot.current(place.phase, audience)
     context = place.context("board") | table_context(request, place, snapshot) | standing_context(place)
+    context |= _scoring_context(place, snapshot) | _asking_context(place, snapshot, audience)
     # The clock decides, not the snapshot: no ranking is made at the moment of the freeze.
     context["frozen"] = audience == Snapshot.Audience.PUBLIC and frozen_since(place.phase, place.now) is not None
-    context["stale"] = snapshot is not None and snapshot.revision < place.phase.board_revision
-
-    # Values of other versions of their metrics than this service computes, and the progress of scoring them again.
-    outdated = snapshot.batch.outdated() if snapshot is not None else []
-    latest = EvaluationBatch.latest(place.phase) if outdated else None
-    again = latest if latest is not None and latest.state == EvaluationBatch.State.BUILDING and not latest.outdated() else None
-    context["waits"] = any(not column.computed for column in outdated)
-    context |= {"outdated": sentences(outdated), "again": again.progress() if again else None}
-    if place.challenge.kind.reader > 1 and not place.phase.is_imported:  # files of other kinds were never read otherwise
-        context["read_anew"] = EvaluationBatch.is_prepared(place.phase)
-        context["misread"] = snapshot is not None and snapshot.batch.reference is not None and bool(snapshot.batch.reference.misread)
-    studies = list(place.phase.studies.begun().order_by("-created_at", "-pk"))
-    asking = [study for study in studies if study.asks_everybody(place.now)]
-    begun = None  # a study that has begun, and of which nothing is known yet
-    if snapshot is not None and context["people"] is None:
-        begun = next((study for study in studies if study.is_public or audience == Snapshot.Audience.ORGANIZERS), None)
-        if begun is not None and (answer_set := answer_sets.of_study(begun)) is not None:
-            record = answer_set.record
-            set_ = leading(record) if record is not None else None
-            context |= {"brought": begun, "brought_claim": " ".join(set_.claim) if set_ is not None else ""}
-
-    # The sentence that a pasted link of the board shows; none before the first ranking.
-    share_words = ""
     if snapshot is not None:
-        n, teams, front = snapshot.n_entries, snapshot.n_teams, snapshot.front
-        counts = f"{counted(n, 'entry')} of {counted(teams, 'team')}."
+        # The sentence that a pasted link of the board shows.
+        front = snapshot.front
         said = contradiction.statement(front.parted) if front and front.parted else contradiction.first(front) if front else ""
-        share_words = f"{said} {counts}".strip()
-
-    context |= {
-        "rate_url": reverse("rate", args=[asking[0].key]) if asking else "",
-        "begun": begun,
-        "share_words": share_words,
-        "table_url": reverse("snapshot_export", args=[challenge, phase, snapshot.digest, "csv"]) if snapshot else "",
-    }
+        counts = f"{counted(snapshot.n_entries, 'entry')} of {counted(snapshot.n_teams, 'team')}."
+        table_url = reverse("snapshot_export", args=[challenge, phase, snapshot.digest, "csv"])
+        context |= {"share_words": f"{said} {counts}".strip(), "table_url": table_url}
     response = render(request, "leaderboard/board.html", context)
 
     # The columns that the address chose are kept in the browser; "usual" forgets them.
@@ -152,6 +139,34 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     elif chosen:
         response.set_cookie(columns_cookie(place.phase), ".".join(chosen), max_age=YEAR * 86_400, path=path, samesite="Lax")
     return response
+
+
+def _scoring_context(place: PhasePlace, snapshot: Snapshot | None) -> dict:
+    """Values of other versions of their metrics than this service computes, and what is computed or read anew."""
+    outdated = snapshot.batch.outdated() if snapshot is not None else []
+    latest = EvaluationBatch.latest(place.phase) if outdated else None
+    again = latest if latest is not None and latest.state == EvaluationBatch.State.BUILDING and not latest.outdated() else None
+    context = {"outdated": sentences(outdated), "waits": any(not column.computed for column in outdated)}
+    context |= {"again": again.progress() if again else None, "stale": snapshot and snapshot.revision < place.phase.board_revision}
+    if place.challenge.kind.reader > 1 and not place.phase.is_imported:  # files of other kinds were never read otherwise
+        context["read_anew"] = EvaluationBatch.is_prepared(place.phase)
+        context["misread"] = snapshot and snapshot.batch.reference and snapshot.batch.reference.misread
+    return context
+
+
+def _asking_context(place: PhasePlace, snapshot: Snapshot | None, audience: str) -> dict:
+    """Studies that have begun: one that asks everybody, and one of which the ranking says nothing yet."""
+    studies = list(place.phase.studies.begun().order_by("-created_at", "-pk"))
+    asking = next((study for study in studies if study.asks_everybody(place.now)), None)
+    context: dict = {"rate_url": reverse("rate", args=[asking.key]) if asking else ""}
+    if snapshot is None or snapshot.board.people is not None:
+        return context
+    begun = next((study for study in studies if study.is_public or audience == Snapshot.Audience.ORGANIZERS), None)
+    answer_set = answer_sets.of_study(begun) if begun is not None else None
+    if answer_set is not None:
+        found = leading(answer_set.record) if answer_set.record is not None else None
+        context |= {"brought": begun, "brought_claim": " ".join(found.claim) if found is not None else ""}
+    return context | {"begun": begun}
 
 
 def snapshot(request: HttpRequest, challenge: str, phase: str, digest: str) -> HttpResponse:
@@ -224,83 +239,40 @@ def columns_cookie(phase: Phase) -> str:
 
 
 def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | None) -> dict:
-    """Context of the table; nothing of it before the first snapshot."""
+    """Context of the table, and of what people say beside it; nothing of it before the first snapshot."""
     if snapshot is None:
-        return {"snapshot": None, "rows": None, "claim": None}
+        return {"snapshot": None, "rows": None}
     board = snapshot.board
     people = of_board(board)
-    printed = paper_figures.printed(board.imported.url if board.imported else "")
     rows = BoardRows(with_people(board), choice_of(request, place.phase), place.viewer.team_id)
-    claim = people.claim(board) if people else None
-    pictured = (
-        f"{snapshot.batch_id}.{thumbnails.VERSION}" if not board.imported and place.viewer.may("phase.see_reference", place.phase) else ""
-    )
-    lines, popovers = rendered(
-        snapshot.seen, rows.choice, rows.theirs, place.challenge.slug, place.phase.slug, place.phase.time_zone, get_language(), pictured
-    )
-    split = split_of(board, rows.people)
-    peoples_place = people.found.firm.rank if people and people.found.firm else None
-    if people and people.found.places and people.found.first is not None:  # the range that the column of people shows
-        peoples_place = place_of(board, rows.people, people.found.first)
+    sees_pictures = not board.imported and place.viewer.may("phase.see_reference", place.phase)
+    pictured = f"{snapshot.batch_id}.{thumbnails.VERSION}" if sees_pictures else ""
+    names = place.challenge.slug, place.phase.slug, place.phase.time_zone, get_language()
+    lines, popovers = rendered(snapshot.seen, rows.choice, rows.theirs, *names, pictured)
+    every_column = [(name, request.GET[name]) for name in ("sort", "view") if name in request.GET]
+    every_column += (("column", slug) for slug in (*(metric.slug for metric in rows.metrics), *rows.stated_in_sight))
+    value_title = board_words.VALUE_TITLES.get(board.overall.rule, "")
+    in_rule = board.overall.metrics if board.overall.rule != "primary" else ()
     return {
-        "people": people,
-        "missing": people_words.missing(people.found, people.lines, people.noun) if people else "",
-        "rough": people_words.rough_on_board(people.found, people.noun) if people else "",
         "units": plural(board.resampled),
-        "people_charts": people.charts() if people else [],
-        "claim": claim,
-        "said": claim_words.statement(claim, people.noun, people.found.why) if claim and people else None,
-        "split": contradiction.split(split) if split is not None else "",
-        "said_below": claim_words.details(claim) if claim else "",
-        "slope": slope(board, rows.people, split) if claim is not None and claim.of_two else None,
-        "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, people.study.slug]) if people else "",
-        "people_column": rows.people,
-        "orders": [OrderRow(people.titles.get(slug, slug), line.rho, printed.get(slug)) for slug, line in people.columns.items()]
-        if people and people.only_means
-        else [],
         "snapshot": snapshot,
         "ranking": board,
         "rows": rows,
         "rule": board_words.rule(board.rule),
-        "n_folded_of_rule": sum(metric.slug in board.overall.metrics for metric in rows.folded) if board.overall.rule != "primary" else 0,
+        "n_folded_of_rule": sum(metric.slug in in_rule for metric in rows.folded),
         "foot": certainty.foot(board, rows.standing),
         "made_before": certainty.before(board),
         "leads": certainty.leads(board, rows.standing),
         "first_place": certainty.first_place(board),
         "ranges": first_place.by_rule(board),
-        "peoples_ranges": first_place.by_people(board, rows.people),
-        "peoples_first": certainty.peoples_first(
-            board.entries[people.found.first].name, peoples_place[1] if peoples_place else 1, people.found.firm.settled
-        )
-        + study_words.fragile(people.found.firm, sampled_noun(people.noun, not people.sampled))
-        if people and people.found.firm and people.found.first is not None
-        else "",
         "entry_words": board_words.ENTRIES[board.phase.entries],
-        "value_title": board_words.VALUE_TITLES.get(board.overall.rule, ""),
-        "columns": [
-            BoardColumn(
-                metric,
-                Head.of(request, rows, metric.slug, metric.higher_is_better),
-                evidence_url(place, metric) if metric.key else "",
-                metric_evidence.shipped_words(metric.fingerprint),
-                people_words.head(people.found, line) if people and (line := people.line(metric.slug)) else None,
-                weights.statement(spec, metric.params) if spec else "",
-                f"{spec.doc.partition('. ')[0].removesuffix('.')}." if spec else "",
-            )
-            for metric in rows.visible_metrics
-            for spec in [registry.find(metric.key)]
-        ],
+        "value_title": value_title,
+        "columns": [BoardColumn.of(request, place, rows, metric, people) for metric in rows.visible_metrics],
         "lines": lines,
         "popovers": popovers,
-        "every_column": urlencode(
-            [
-                *((name, request.GET[name]) for name in ("sort", "view") if name in request.GET),
-                *(("column", slug) for slug in (*(metric.slug for metric in rows.metrics), *rows.stated_in_sight)),
-            ]
-        ),
-        "n_columns": len(rows.visible_metrics)
-        + len(rows.stated_in_sight)
-        + sum(map(bool, (rows.people, board.overall.rule in board_words.VALUE_TITLES, rows.folded))),
+        "every_column": urlencode(every_column),
+        "n_columns": len(rows.visible_metrics) + len(rows.stated_in_sight) + sum(map(bool, (rows.people, value_title, rows.folded))),
+        "people_column": rows.people,
         "people_head": Head.of(request, rows, PEOPLE, True),
         "rank_head": Head.of(request, rows, "rank"),
         "name_head": Head.of(request, rows, "name"),
@@ -308,6 +280,35 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "pages": page_numbers(rows.page, rows.n_pages),
         "file_formats": FILE_FORMATS.values(),
         "is_filtered": bool(rows.choice.text or rows.choice.mine or not rows.choice.baselines),
+    } | (_people_context(place, board, people, rows.people) if people else {})
+
+
+def _people_context(place: PhasePlace, board: Board, people: People, column: MetricColumn | None) -> dict:
+    """Context of what people say of the entries of a ranking; `column` is theirs in its table."""
+    found, claim, split = people.found, people.claim(board), split_of(board, column)
+    printed = paper_figures.printed(board.imported.url if board.imported else "")
+    peoples_first = Statement()
+    if found.firm and found.first is not None:
+        # The range that the column of people shows.
+        ends = place_of(board, column, found.first) if found.places else found.firm.rank
+        peoples_first = certainty.peoples_first(board.entries[found.first].name, ends[1] if ends else 1, found.firm.settled)
+        peoples_first += study_words.fragile(found.firm, sampled_noun(people.noun, not people.sampled))
+    return {
+        "people": people,
+        "missing": people_words.missing(found, people.lines, people.noun),
+        "rough": people_words.rough_on_board(found, people.noun),
+        "people_charts": people.charts(),
+        "claim": claim,
+        "said": claim_words.statement(claim) if claim else None,
+        "said_below": claim_words.details(claim, people.noun, found.why) if claim else "",
+        "split": contradiction.split(split) if split is not None else "",
+        "slope": slope(board, column, split) if claim is not None and claim.of_two else None,
+        "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, people.study.slug]),
+        "orders": [OrderRow(people.titles.get(slug, slug), line.rho, printed.get(slug)) for slug, line in people.columns.items()]
+        if people.only_means
+        else [],
+        "peoples_ranges": first_place.by_people(board, column),
+        "peoples_first": peoples_first,
     }
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from django.http import HttpRequest, HttpResponse
@@ -13,6 +15,7 @@ from evaluation.models import EvaluationBatch, Score
 from leaderboard.charts import boards
 from leaderboard.lookup import current_ranking, not_shown_yet
 from leaderboard.records.board import Board, MetricColumn
+from leaderboard.records.chart import Chart
 from leaderboard.service.page_cache import PARTS
 from submissions.entry_fields import PUBLIC_FIELDS
 from submissions.lookup import PhasePlace, phase_place
@@ -49,69 +52,83 @@ def charts(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
             phase.withhold_items,
             viewer.may("phase.see_reference", phase),
         )
-        part = PARTS.of(key, lambda: render_to_string("leaderboard/parts/charts.html", {"figures": _figures(place, ranking, metric)}))
+        part = PARTS.of(
+            key, lambda: render_to_string("leaderboard/parts/charts.html", {"figures": MetricCharts(place, ranking, metric).all})
+        )
         context |= {"metrics": ranking.metrics, "metric": metric, "figures": part}
     return render(request, "leaderboard/charts.html", context)
 
 
-def _figures(place: PhasePlace, board: Board, metric: MetricColumn) -> list[dict]:
-    said = boards.Metric(metric.title, metric.higher_is_better, metric.unit)
-    labels = [entry.name if board.imported else f"{entry.name} ({entry.team})" for entry in board.entries]
-    figures, noun = [], place.challenge.item_noun
-    if not place.phase.is_imported and (not place.phase.withhold_items or place.viewer.organizes):
-        # The vectors of the best entries, as many as a chart can hold.
-        sees_reference = place.viewer.may("phase.see_reference", place.phase)
-        best = [i for i in metric.order if metric.value[i] is not None][: boards.MAX_ENTRIES]
-        batch = EvaluationBatch.objects.select_related("reference").get(pk=board.batch)
-        ids = [board.entries[i].id for i in best]
-        scores = Score.objects.filter(evaluation__batch=batch, slug=metric.slug, evaluation__submission__in=ids).select_related(
-            "evaluation"
-        )
-        vectors = {score.evaluation.submission_id: score.values_shown(sees_reference) for score in scores}
-        series, counts = [], batch.items_of(metric.acceptance_test.scenes if metric.acceptance_test is not None else None)
-        for index in best:
-            values = vectors.get(board.entries[index].id)
+@dataclass(frozen=True)
+class MetricCharts:
+    """The charts of one column of a board, as titles, names and charts."""
+
+    place: PhasePlace
+    board: Board
+    metric: MetricColumn
+
+    @property
+    def said(self) -> boards.Metric:
+        return boards.Metric(self.metric.title, self.metric.higher_is_better, self.metric.unit)
+
+    @cached_property
+    def labels(self) -> list[str]:
+        return [entry.name if self.board.imported else f"{entry.name} ({entry.team})" for entry in self.board.entries]
+
+    @property
+    def all(self) -> list[tuple[str, str, Chart]]:
+        found, phase, noun = [], self.place.phase, self.place.challenge.item_noun
+        if not phase.is_imported and (not phase.withhold_items or self.place.viewer.organizes):
+            found.append((f"Scores per {noun}", "distributions", self.distributions()))
+        if not phase.is_imported:
+            found.append(("The best score over time", "progress", self.progress()))
+        found.append(("Ranks" if phase.is_imported else "Ranks and their intervals", "ranks", self.ranks()))
+        titles = {name: field.scale.format(item=noun) for name, field in PUBLIC_FIELDS.items() if field.scale}
+        costs = [(f"Score against {title.lower()}", f"cost-{name}", self.cost(name, title)) for name, title in titles.items()]
+        return found + [(title, name, chart) for title, name, chart in costs if chart is not None]
+
+    def distributions(self) -> Chart:
+        """Values per item of the best entries, as many as a chart can hold."""
+        sees_reference = self.place.viewer.may("phase.see_reference", self.place.phase)
+        best = [i for i in self.metric.order if self.metric.value[i] is not None][: boards.MAX_ENTRIES]
+        batch = EvaluationBatch.objects.select_related("reference").get(pk=self.board.batch)
+        ids = [self.board.entries[i].id for i in best]
+        scores = Score.objects.filter(evaluation__batch=batch, slug=self.metric.slug, evaluation__submission__in=ids)
+        vectors = {score.evaluation.submission_id: score.values_shown(sees_reference) for score in scores.select_related("evaluation")}
+        series, gate = [], self.metric.acceptance_test
+        counts = batch.items_of(gate.scenes if gate is not None else None)
+        for index, pk in zip(best, ids, strict=True):
+            values = vectors.get(pk)
             if values is not None and len(values) == len(batch.item_ids):
                 values = np.where(counts, values, math.nan)
-                series.append(boards.Series(labels[index], [None if math.isnan(v) else v for v in values.tolist()]))
-        drawn = boards.distributions(said, series, batch.item_ids, noun=noun)
-        figures.append((f"Scores per {noun}", "distributions", drawn))
+                series.append(boards.Series(self.labels[index], [None if math.isnan(v) else v for v in values.tolist()]))
+        return boards.distributions(self.said, series, batch.item_ids, noun=self.place.challenge.item_noun)
 
-    if not place.phase.is_imported:
-        # Every entry that may be seen, whether or not it is the one that counts; a team's own of after the freeze are not the board's.
-        shown = ELIGIBLE if place.viewer.organizes else public_to(place.viewer, place.phase)
-        entries = Submission.objects.filter(shown, phase=place.phase, is_baseline=False)
-        rows = Score.objects.filter(evaluation__batch=board.batch, slug=metric.slug, evaluation__submission__in=entries)
-        recent = rows.order_by("-evaluation__submission__received_at").values_list(
-            "evaluation__submission__received_at",
-            "evaluation__submission__created_at",
-            "value",
-            "evaluation__submission__method_name",
-            "evaluation__submission__team__name",
-        )
-        points = [
-            boards.Point(received or created, value, f"{method} ({team})")
-            for received, created, value, method, team in recent[:MAX_RECORDED]
-        ]
-        values_by_entry = zip(board.entries, metric.value, strict=True)
-        baselines = [(entry.name, value) for entry, value in values_by_entry if entry.baseline and value is not None]
-        figures.append(("The best score over time", "progress", boards.progress(said, points, baselines, zone=place.phase.zone)))
+    def progress(self) -> Chart:
+        """Every entry that may be seen, whether or not it is the one that counts; a team's own of after the freeze are not the board's."""
+        phase, viewer = self.place.phase, self.place.viewer
+        shown = ELIGIBLE if viewer.organizes else public_to(viewer, phase)
+        entries = Submission.objects.filter(shown, phase=phase, is_baseline=False)
+        rows = Score.objects.filter(evaluation__batch=self.board.batch, slug=self.metric.slug, evaluation__submission__in=entries)
+        names = ("received_at", "created_at", "method_name", "team__name")
+        rows = rows.order_by("-evaluation__submission__received_at")
+        recent = rows.values_list("value", *(f"evaluation__submission__{name}" for name in names))[:MAX_RECORDED]
+        points = [boards.Point(received or created, value, f"{method} ({team})") for value, received, created, method, team in recent]
+        values = zip(self.board.entries, self.metric.value, strict=True)
+        baselines = [(entry.name, value) for entry, value in values if entry.baseline and value is not None]
+        return boards.progress(self.said, points, baselines, zone=phase.zone)
 
-    ranks = "Ranks" if place.phase.is_imported else "Ranks and their intervals"
-    ranked = [boards.RankRow(labels[i], metric.rank[i], metric.rank_low[i], metric.rank_high[i]) for i in metric.order]
-    figures.append((ranks, "ranks", boards.rank_intervals(metric.title, ranked)))
+    def ranks(self) -> Chart:
+        it = self.metric
+        rows = [boards.RankRow(self.labels[i], it.rank[i], it.rank_low[i], it.rank_high[i]) for i in it.order]
+        return boards.rank_intervals(it.title, rows)
 
-    # Of the ranked entries those that state what they cost, and how many do not.
-    for name, field in PUBLIC_FIELDS.items():
-        if not field.scale:
-            continue
-        title, costs, n_silent = field.scale.format(item=noun), [], 0
-        for index in (n for n, rank in enumerate(metric.rank) if rank is not None):
-            stated, value = getattr(board.entries[index], name), metric.value[index]
+    def cost(self, name: str, title: str) -> Chart | None:
+        """The ranked entries that state this cost, with the number of those that do not; None where none does."""
+        ranked = [n for n, rank in enumerate(self.metric.rank) if rank is not None]
+        costs = []
+        for index in ranked:
+            stated, value = getattr(self.board.entries[index], name), self.metric.value[index]
             if stated and value is not None:
-                costs.append(boards.CostPoint(labels[index], float(stated), value, *metric.interval(index)))
-            else:
-                n_silent += 1
-        if costs:
-            figures.append((f"Score against {title.lower()}", f"cost-{name}", boards.cost(said, costs, title, n_silent)))
-    return [{"title": title, "name": name, "chart": chart} for title, name, chart in figures]
+                costs.append(boards.CostPoint(self.labels[index], float(stated), value, *self.metric.interval(index)))
+        return boards.cost(self.said, costs, title, len(ranked) - len(costs)) if costs else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -17,6 +18,7 @@ from leaderboard.charts import ranking_variants as variant_charts
 from leaderboard.lookup import audience_of, not_shown_yet
 from leaderboard.models import Snapshot
 from leaderboard.records.board import BoardEntry, MetricColumn
+from leaderboard.records.chart import Chart
 from leaderboard.service.page_cache import PARTS
 from leaderboard.stats.minimums import ENTRIES_FOR_LIKENESS
 from leaderboard.stats.ranking_variants import TOGETHER, RankingVariant, centre
@@ -25,6 +27,7 @@ from leaderboard.wording.board import rule as rule_words
 from submissions.lookup import PhasePlace, phase_place
 
 MAX_ROWS = 50  # entries in the table, the first of the board
+TITLES = {"without": "without {}", "metric": "{} alone"}  # of kinds of ways to rank; other ways have their own title
 COEFFICIENTS = {"tau": "Kendall's τ-b", "rho": "Spearman's ρ"}
 
 
@@ -166,72 +169,94 @@ def _part(place: PhasePlace, snapshot: Snapshot, agreement: Agreement, by: str, 
     """All that follows from the ranking, as HTML, and whether there is a chart in it."""
     context: dict[str, Any] = {"challenge": place.challenge, "phase": place.phase, "snapshot": snapshot, "found": agreement, "view": view}
     context |= {"coefficients": COEFFICIENTS, "by": by, "coefficient": COEFFICIENTS[by], "rule": rule_words(snapshot.board.rule)}
-    context |= {"few": agreement.n < ENTRIES_FOR_LIKENESS, "together": TOGETHER}
+    context |= {"few": agreement.n < ENTRIES_FOR_LIKENESS, "together": TOGETHER, "max_rows": MAX_ROWS}
+    orders = Orders(agreement) if agreement.variants and agreement.n > 1 else None
     if agreement.n > 1:
-        tau, groups = agreement.matrix.tau, []
-        for number, members in enumerate(agreement.matrix.groups):
-            means = [tau[a, b] for a in members for b in members if a < b]
-            titles, middle = [agreement.metrics[index].title for index in members], agreement.metrics[centre(tau, members)].title
-            groups.append(MetricGroup(letter(number), titles, middle, sum(means) / len(means) if means else None))
+        context |= {"groups": groups(agreement), "rows": matrix(agreement, by), "orders": orders}
+    return render_to_string("leaderboard/parts/choosing.html", context), orders is not None and bool(orders.chart.marks)
 
-        # The matrix in the order of the groups.
-        values = tau if by == "tau" else agreement.matrix.rho
-        order = [(number, index) for number, members in enumerate(agreement.matrix.groups) for index in members]
-        begins = [place > 0 and order[place - 1][0] != number for place, (number, _) in enumerate(order)]
-        rows = []
-        for (number, index), starts in zip(order, begins, strict=True):
-            cells = [
-                MatrixCell(float(values[index, column]), index == column, other == number, begin)
-                for (other, column), begin in zip(order, begins, strict=True)
-            ]
-            rows.append(MatrixRow(agreement.metrics[index], letter(number), starts, cells))
-        context |= {"groups": groups, "rows": rows}
 
-    if agreement.variants and agreement.n > 1:
-        board = agreement.variants[0].ranks
-        titles = [
-            f"without {variant.title}"
-            if variant.kind == "without"
-            else f"{variant.title} alone"
-            if variant.kind == "metric"
-            else variant.title
-            for variant in agreement.variants
+def groups(agreement: Agreement) -> list[MetricGroup]:
+    """The groups of metrics that agree."""
+    tau, found = agreement.matrix.tau, []
+    for number, members in enumerate(agreement.matrix.groups):
+        means = [tau[a, b] for a in members for b in members if a < b]
+        titles, middle = [agreement.metrics[index].title for index in members], agreement.metrics[centre(tau, members)].title
+        found.append(MetricGroup(letter(number), titles, middle, sum(means) / len(means) if means else None))
+    return found
+
+
+def matrix(agreement: Agreement, by: str) -> list[MatrixRow]:
+    """The agreement of each two metrics by one of `COEFFICIENTS`, in the order of the groups."""
+    values = agreement.matrix.tau if by == "tau" else agreement.matrix.rho
+    order = [(number, index) for number, members in enumerate(agreement.matrix.groups) for index in members]
+    begins = [place > 0 and order[place - 1][0] != number for place, (number, _) in enumerate(order)]
+    rows = []
+    for (number, index), starts in zip(order, begins, strict=True):
+        cells = [
+            MatrixCell(float(values[index, column]), index == column, other == number, begin)
+            for (other, column), begin in zip(order, begins, strict=True)
         ]
-        # The compared entries' names, with the team where two have the same one.
-        compared = {index: agreement.entries[index] for index in agreement.order}
+        rows.append(MatrixRow(agreement.metrics[index], letter(number), starts, cells))
+    return rows
+
+
+@dataclass(frozen=True)
+class Orders:
+    """The compared entries under every way to rank, the leaderboard's own first."""
+
+    agreement: Agreement
+
+    @cached_property
+    def _titles(self) -> list[str]:
+        return [TITLES.get(variant.kind, "{}").format(variant.title) for variant in self.agreement.variants]
+
+    @cached_property
+    def _names(self) -> dict[int, str]:
+        """The entries' names, with the team where two have the same one."""
+        compared = {index: self.agreement.entries[index] for index in self.agreement.order}
         counts = Counter(entry.name for entry in compared.values())
-        names = {index: entry.name if counts[entry.name] == 1 else f"{entry.name} ({entry.team})" for index, entry in compared.items()}
+        return {index: entry.name if counts[entry.name] == 1 else f"{entry.name} ({entry.team})" for index, entry in compared.items()}
 
-        variants = []
-        for variant, title in zip(agreement.variants, titles, strict=True):
-            first = [names[index] for index in agreement.order if variant.ranks[index] == 1]
-            same = variant.kind == "board" or all((variant.ranks[i] == 1) == (board[i] == 1) for i in agreement.order)
-            variants.append(VariantRow(variant, title, first, same))
+    def _firsts(self, variant: RankingVariant) -> list[int]:
+        return [index for index in self.agreement.order if variant.ranks[index] == 1]
 
-        table = []
-        for index in agreement.order[:MAX_ROWS]:
-            ranks = [variant.ranks[index] for variant in agreement.variants]
+    @cached_property
+    def variants(self) -> list[VariantRow]:
+        variants = self.agreement.variants
+        firsts = [self._firsts(variant) for variant in variants]
+        return [
+            VariantRow(variant, title, [self._names[index] for index in first], variant.kind == "board" or first == firsts[0])
+            for variant, title, first in zip(variants, self._titles, firsts, strict=True)
+        ]
+
+    @property
+    def table(self) -> list[RanksRow]:
+        rows = []
+        for index in self.agreement.order[:MAX_ROWS]:
+            ranks = [variant.ranks[index] for variant in self.agreement.variants]
             known, own = [rank for rank in ranks if rank is not None], ranks[0] or 0
             places = [Place(rank, 0 if rank is None else own - rank) for rank in ranks[1:]]
-            table.append(RanksRow(agreement.entries[index], own, min(known), max(known), places))
+            rows.append(RanksRow(self.agreement.entries[index], own, min(known), max(known), places))
+        return rows
 
-        flips = [
-            FlipRow(agreement.entries[flip.above], agreement.entries[flip.below], [titles[n] for n in flip.variants])
-            for flip in agreement.flips
-        ]
-        wins = [(sum(variant.ranks[index] == 1 for variant in agreement.variants), index) for index in agreement.order]
-        often = sorted(((count, index) for count, index in wins if count), key=lambda pair: -pair[0])
-        drawn = agreement.order[: variant_charts.MAX_LINES]
-        lines = [[variant.ranks[index] for variant in agreement.variants] for index in drawn]
-        context |= {
-            "variants": variants,
-            "table": table,
-            "flips": flips,
-            "chart": variant_charts.bumps(titles, [names[index] for index in drawn], lines, agreement.n),
-            "first": [FirstPlaces(agreement.entries[index], count) for count, index in often[:5]],
-            "max_rows": MAX_ROWS,
-        }
-    return render_to_string("leaderboard/parts/choosing.html", context), "chart" in context and bool(context["chart"].marks)
+    @cached_property
+    def flips(self) -> list[FlipRow]:
+        entries, titles = self.agreement.entries, self._titles
+        return [FlipRow(entries[flip.above], entries[flip.below], [titles[n] for n in flip.variants]) for flip in self.agreement.flips]
+
+    @property
+    def first(self) -> list[FirstPlaces]:
+        """The entries that come first most often."""
+        wins = Counter(index for variant in self.agreement.variants for index in self._firsts(variant))
+        often = sorted(wins, key=lambda index: (-wins[index], self.agreement.order.index(index)))
+        return [FirstPlaces(self.agreement.entries[index], wins[index]) for index in often[:5]]
+
+    @cached_property
+    def chart(self) -> Chart:
+        drawn = self.agreement.order[: variant_charts.MAX_LINES]
+        lines = [[variant.ranks[index] for variant in self.agreement.variants] for index in drawn]
+        return variant_charts.bumps(self._titles, [self._names[index] for index in drawn], lines, self.agreement.n)
 
 
 def letter(number: int) -> str:

@@ -156,8 +156,8 @@ def _summaries(place: PhasePlace) -> Iterator[tuple[Study, Summary]]:
 
 @dataclass(frozen=True)
 class SeveralPair:
-    """A pair of the entries in names, with its p and the result of the board's test in words: `people` says how often people would pick the
-    first, in the study that is named beside it; where nobody was asked, `gap` what the difference means."""
+    """A pair of entries by name, with its p and the result of the board's test in words. `people` says how often people would pick the
+    first, in the study named beside it. If nobody was asked, `gap` says what the difference means."""
 
     pair: ComparedPair
     first: str

@@ -23,8 +23,9 @@ from leaderboard.boards.scorecard import ItemTable, Result, current_evaluation, 
 from leaderboard.boards.unranked import untested
 from leaderboard.entry_states import states
 from leaderboard.lookup import current_ranking, page_numbers, page_of
-from leaderboard.models import Snapshot, read_board
+from leaderboard.models import Snapshot
 from leaderboard.models.analysis import StudyAnalysis
+from leaderboard.models.snapshot import Seen
 from leaderboard.records.board import Board
 from leaderboard.records.unit import Unit
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
@@ -116,7 +117,7 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
             "entry_pairs": entry_pairs,
             "n_open_pairs": n_open,
             "above": _above(place, evaluation, board, index, entry_pairs),
-            "explanation": board.overall.explanation[index] if board.overall.value[index] is not None else "",
+            "by_rule": board.rule_value(index),
             "has_badge": allowed(AnonymousUser(), "phase.see_board", phase) and allowed(AnonymousUser(), "submission.see", submission),
         }
 
@@ -395,7 +396,7 @@ def _certainty(evaluation: Evaluation, metric_results: list[Result], snapshot: S
         return sentences
     board = snapshot.board
     column = board.primary or board.metrics[0]
-    alone = _alone(snapshot.pk, snapshot.digest, column.slug, index)
+    alone = _alone(snapshot.seen, column.slug, index)
     low, high = column.rank_low[index], column.rank_high[index]
     if alone and low is not None and high is not None and alone != (low, high):
         sentences.append(f"{column.title}: {certainty.alone(alone, low, high)}")
@@ -405,7 +406,7 @@ def _certainty(evaluation: Evaluation, metric_results: list[Result], snapshot: S
 
 
 @lru_cache(maxsize=1024)
-def _alone(snapshot: int, digest: str, slug: str, index: int) -> tuple[int, int] | None:
+def _alone(seen: Seen, slug: str, index: int) -> tuple[int, int] | None:
     """Cached, because neither a ranking nor its scores change."""
-    board = read_board(snapshot, digest)
-    return build.alone(board, next(metric for metric in board.metrics if metric.slug == slug), index)
+    column = seen.board.column(slug)
+    return build.alone(seen.board, column, index) if column is not None else None

@@ -95,7 +95,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "news": news.order_by("-published_at")[:MAX_NEWS],
         "contradiction": where if isinstance(contradiction, Parted) else None,
         "turned": where if isinstance(contradiction, Turned) else None,
-        "differ": wording.statement(contradiction) if contradiction is not None else None,
+        "differ": wording.statement(contradiction) + wording.how_often(contradiction) if contradiction is not None else None,
         "board": next((card for card in (*real, *demo) if card.phase and card.front), None),
         "rate_url": next((card.rate_url for card in (*real, *demo) if card.rate_url), ""),
     }

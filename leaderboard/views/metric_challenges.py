@@ -49,7 +49,7 @@ CAUSES = {
 }
 
 
-EARLIER = "An earlier rule made this leaderboard: it put metrics into tiers and did not compare them with another rater."
+EARLIER = "This leaderboard was made by an earlier rule, which did not compare metrics with another rater."
 REFERENCE_WORDS = {
     "constant": "knows nothing",
     "coin": "knows nothing",

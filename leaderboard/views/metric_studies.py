@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -37,47 +36,53 @@ MAX_CONTRADICTIONS = 3
 
 @dataclass(frozen=True)
 class Measured:
-    """Agreement of one column of a phase with the people of one of the phase's studies."""
+    """Agreement of one column of a phase with the people of one of the phase's studies: `metric` and its `line` of the `summary` of an
+    analysis (`row`). `version` is that of the metric, None where it is not known; `reference` is the one in force."""
 
-    study: Study
-    column: str
-    fingerprint: str
-    title: str
-    line: Line
-    rho: str  # of published means, where that is all there is
-    difference: Difference | None  # what differences of its values mean, where that is known
-    words: str
-    basis: str
-    trained: str
-    noun: str  # of what people were asked about
-    at: datetime
-    version: int | None  # of the metric; None where that is not known
-    is_current: bool  # and whether it is the version that is computed now
-    source: str  # the source of its answers
+    row: StudyAnalysis
     summary: Summary
     metric: Metric
-    reference: Reference | None  # in force
+    line: Line
+    version: int | None
+    reference: Reference | None
 
     @property
-    def answers(self) -> int:
-        """The number of decided answers behind the figure."""
-        return self.metric.decided.n
+    def study(self) -> Study:
+        return self.row.study
 
+    @property
+    def is_current(self) -> bool:
+        """True if the version is known and computed now."""
+        return self.version == registry.get(self.metric.metric).version
 
-@dataclass(frozen=True)
-class Contradicted:
-    """A pair on which people prefer one entry and a metric the other: the first is people's. `link` leads to the two side by side on an
-    item that shows it; the drawings, of both on that item over the reference, are there for those who may see these, and the `pictures`, by
-    the name of the entry, if a kind has no such drawing."""
+    @property
+    def source(self) -> str:
+        """Source of its answers."""
+        return source_of(self.study)
 
-    study: Study
-    one: Contradiction
-    item: str
-    link: str
-    drawings: tuple[tuple[str, Drawing], ...]
-    opinions: bool
-    noun: str
-    pictures: tuple[tuple[str, str], ...] = ()
+    @property
+    def rho(self) -> str:
+        """Likeness of the order of published means, where that is all there is."""
+        return agreement.rho(self.metric.rho) if self.summary.of == "means" else ""
+
+    @property
+    def difference(self) -> Difference | None:
+        """Meaning of differences of its values, where that is known."""
+        found = self.metric.difference
+        return found if found and found.reason is None else None
+
+    @property
+    def words(self) -> str:
+        words = agreement.order(self.metric.title, self.metric.rho) if self.summary.of == "means" else agreement.reading(self.line)
+        return f"{words} {agreement.trained_more(self.line)}".rstrip()
+
+    @property
+    def trained(self) -> str:
+        return agreement.trained(self.line)
+
+    @property
+    def basis(self) -> str:
+        return basis(self.summary.basis)
 
 
 def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", found_in: Family | None = None) -> list[Measured]:
@@ -102,39 +107,15 @@ def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", fou
 
     found = []
     for row in rows:
-        batch = batches.get(row.study.phase_id)
-        noun = Unit.of(batch.groups if batch is not None else [], row.study.phase.challenge).noun
-        summary = Summary.read(contents.get(row.pk))
+        batch, summary = batches.get(row.study.phase_id), Summary.read(contents.get(row.pk))
         if summary is None:
             continue
-        only_means = summary.of == "means"
-        for line, metric in zip(lines_of(summary, noun=noun), summary.metrics, strict=True):
-            if metric.metric != key or fingerprint not in ("", metric.fingerprint):
-                continue
-            words = agreement.order(metric.title, metric.rho) if only_means else agreement.reading(line)
-            version = versions.get(metric.fingerprint)
-            found.append(
-                Measured(
-                    study=row.study,
-                    column=metric.key,
-                    fingerprint=metric.fingerprint,
-                    title=metric.title,
-                    line=line,
-                    rho=agreement.rho(metric.rho) if only_means else "",
-                    difference=metric.difference if metric.difference and metric.difference.reason is None else None,
-                    words=f"{words} {agreement.trained_more(line)}".rstrip(),
-                    basis=basis(summary.basis),
-                    trained=agreement.trained(line),
-                    noun=noun,
-                    at=row.finished_at,
-                    version=version,
-                    is_current=version == registry.get(metric.metric).version,
-                    source=source_of(row.study),
-                    summary=summary,
-                    metric=metric,
-                    reference=batch.reference if batch is not None else None,
-                )
-            )
+        noun = Unit.of(batch.groups if batch is not None else [], row.study.phase.challenge).noun
+        found += [
+            Measured(row, summary, metric, line, versions.get(metric.fingerprint), batch.reference if batch is not None else None)
+            for line, metric in zip(lines_of(summary, noun=noun), summary.metrics, strict=True)
+            if metric.metric == key and fingerprint in ("", metric.fingerprint)
+        ]
     return sorted(found, key=lambda one: (not one.is_current, one.source == SIMULATED, not (one.rho or one.line.shown)))
 
 
@@ -147,13 +128,65 @@ def verdict_on(family: Family, standing: Standing | None, studies: Sequence[Meas
     return verdict(family, standing, early, is_outdated, alike)
 
 
+@dataclass(frozen=True)
+class Contradicted:
+    """A pair on which people prefer one entry and a metric the other: the first is people's. `entries` are those of both that are still
+    there."""
+
+    viewer: Viewer
+    by: Measured
+    pair: Contradiction
+    entries: list[Submission]
+
+    @property
+    def item(self) -> str:
+        """An item that shows it; empty where none does."""
+        return next(iter(self.pair.samples), "")
+
+    def _may(self, action: str) -> bool:
+        return len(self.entries) == 2 and all(self.viewer.may(f"submission.{action}", entry) for entry in self.entries)
+
+    def _may_draw(self, action: str) -> bool:
+        return self._may("see") and self._may(action) and all(entry.artifact_key for entry in self.entries)
+
+    @property
+    def link(self) -> str:
+        """Address of the two side by side, on the item; empty where the viewer may not see both."""
+        if not self._may("see"):
+            return ""
+        query = {"a": self.entries[0].pk, "b": self.entries[1].pk} | ({"item": self.item} if self.item else {})
+        phase = self.by.study.phase
+        return f"{reverse('compare', args=[phase.challenge.slug, phase.slug])}?{urlencode(query)}"
+
+    @cached_property
+    def drawings(self) -> list[tuple[str, Drawing]]:
+        """Both over the reference on the item, with their names, for those who may see these."""
+        kind, reference = KINDS[self.by.study.phase.challenge.family], self.by.reference
+        if not kind.drawing or reference is None or self.item not in reference.item_ids or not self._may_draw("see_geometry"):
+            return []
+        files = [(entry.method_name, (reference.key, entry.artifact_key, self.item)) for entry in self.entries]
+        return [(name, PARTS.of(("drawing", *keys), partial(kind.draw, *keys))) for name, keys in files]
+
+    @property
+    def pictures(self) -> list[tuple[str, str]]:
+        """Addresses of both in the first view of the scene, with their names, if the kind has no drawing."""
+        kind, reference = KINDS[self.by.study.phase.challenge.family], self.by.reference
+        if kind.drawing or reference is None or self.item not in reference.groups or not self._may_draw("see_render"):
+            return []
+        first = reference.item_ids[reference.groups.index(self.item)]
+        return [(entry.method_name, reverse("entry_poster", args=[entry.pk, first])) for entry in self.entries]
+
+
 def contradictions(user: Any, found: Sequence[Measured]) -> tuple[int, list[Contradicted]]:
     """The number of pairs on which the metric, in its current version, contradicts people, and the clearest of them; of simulated people
     only if no others give a figure. Pairs with entries that are hidden from the reader are left out."""
     now, viewers, hidden = timezone.now(), dict[int, Viewer](), dict[int, frozenset[int]]()
+    found = [one for one in found if one.is_current]
+    if any(one.line.shown and one.source != SIMULATED for one in found):
+        found = [one for one in found if one.source != SIMULATED]
     turned: list[tuple[Viewer, Measured, Contradiction]] = []
     for one in found:
-        if not (one.is_current and one.metric.contradictions):
+        if not one.metric.contradictions:
             continue
         phase = one.study.phase
         viewer = viewers.setdefault(phase.challenge_id, Viewer(user, phase.challenge, now))
@@ -161,29 +194,8 @@ def contradictions(user: Any, found: Sequence[Measured]) -> tuple[int, list[Cont
             hidden[phase.pk] = hidden_from(viewer, phase)
         names = {name for name, pk in one.summary.entries.items() if pk in hidden[phase.pk]}
         turned += [(viewer, one, pair) for pair in one.metric.contradictions if not pair.among(names)]
-    if any(one.is_current and one.line.shown and one.source != SIMULATED for one in found):
-        turned = [row for row in turned if row[1].source != SIMULATED]
-    chosen = sorted(turned, key=lambda row: row[2].p_holm or 0.0)
-    shown = chosen[:MAX_CONTRADICTIONS]
-    keys = {one.summary.entries.get(name) for _, one, pair in shown for name in (pair.first, pair.second)} - {None}
-    entries = Submission.objects.select_related("phase__challenge").in_bulk(keys) if keys else {}
-    rows = []
-    for viewer, one, pair in shown:
-        phase, item, reference = one.study.phase, next(iter(pair.samples), ""), one.reference
-        both = [entry for name in (pair.first, pair.second) if (entry := entries.get(one.summary.entries.get(name, 0))) is not None]
-        link, drawings, pictures = "", [], []
-        if len(both) == 2 and all(viewer.may("submission.see", entry) for entry in both):
-            query = {"a": both[0].pk, "b": both[1].pk} | ({"item": item} if item else {})
-            link = f"{reverse('compare', args=[phase.challenge.slug, phase.slug])}?{urlencode(query)}"
-            kind = KINDS[phase.challenge.family]
-            seen = all(entry.artifact_key and viewer.may("submission.see_geometry", entry) for entry in both)
-            if kind.drawing and seen and reference is not None and item in reference.item_ids:
-                for entry in both:
-                    files = reference.key, entry.artifact_key, item
-                    drawings.append((entry.method_name, PARTS.of(("drawing", *files), partial(kind.draw, *files))))
-            drawn = all(entry.artifact_key and viewer.may("submission.see_render", entry) for entry in both)
-            if not kind.drawing and drawn and reference is not None and item in reference.groups:
-                first = reference.item_ids[reference.groups.index(item)]  # of a scene its first view
-                pictures = [(entry.method_name, reverse("entry_poster", args=[entry.pk, first])) for entry in both]
-        rows.append(Contradicted(one.study, pair, item, link, tuple(drawings), one.summary.opinions, one.noun, tuple(pictures)))
-    return len(chosen), rows
+    turned.sort(key=lambda row: row[2].p_holm or 0.0)
+    shown = turned[:MAX_CONTRADICTIONS]
+    ids = [[one.summary.entries.get(name) for name in (pair.first, pair.second)] for _, one, pair in shown]
+    entries = Submission.objects.select_related("phase__challenge").in_bulk({pk for both in ids for pk in both if pk})
+    return len(turned), [Contradicted(*row, [entries[pk] for pk in both if pk in entries]) for row, both in zip(shown, ids, strict=True)]

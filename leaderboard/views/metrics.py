@@ -1,11 +1,11 @@
-"""The metrics the service can compute: what each measures, what it satisfies, what it costs."""
+"""The metrics of each kind of data by their agreement with people, and the figures that papers print of metrics."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
@@ -15,46 +15,23 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.metrics import peers, registry
-from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, Score
-from evaluation.models.acceptance_test import needs_acceptance_test, standings
-from evaluation.networks import weights
+from evaluation.metrics import registry
+from evaluation.models import PhaseMetric, Score
 from leaderboard.boards import metric_evidence
-from leaderboard.boards.metric_evidence import Evidence
-from leaderboard.charts.meaning import curve, examples
-from leaderboard.evidence.shown import Set, in_several, resembling, resembling_words
+from leaderboard.evidence.shown import InSeveral, Set, in_several
 from leaderboard.kinds import of_material
-from leaderboard.lookup import search_text
-from leaderboard.models import MetricEntry, ProgramValues, Study, StudyAnalysis
-from leaderboard.records.agreement import Known, Verdict
+from leaderboard.models import Study
 from leaderboard.stats.records import Across
 from leaderboard.studies import metric_ranking, paper_figures
 from leaderboard.studies.metric_ranking import PUBLISHED, REAL, SIMULATED, Family, Ranking, Standing
 from leaderboard.studies.paper_figures import Paper
 from leaderboard.views.evidence import sets as published_sets
 from leaderboard.views.home import visible
-from leaderboard.views.metric_studies import contradictions, measured, verdict_on
 from leaderboard.views.studies import csv_response
 from leaderboard.wording import agreement
-from leaderboard.wording.board import NOT_TOLD
-from leaderboard.wording.reasons import sentence
 from submissions.kinds import FAMILIES
-from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
-from submissions.views.files import download
 from submissions.visibility import board_is_out, visible_challenges
-
-WORST = {
-    "0": "0, the worst value there is",
-    "1": "1, the worst value there is",
-    "10": "10; larger values also count as 10",
-    "tau": "the threshold (tau)",
-    "2": "2, the worst value there is",
-    "gt_diagonal": "the diagonal of the reference's bounding box",
-    "gt_diagonal_squared": "the squared diagonal of the reference's bounding box",
-    "null": "no value; the whole entry then has no value either",
-    "empty_prediction": "what an empty prediction gets for this reference",
-}
 
 
 @dataclass(frozen=True)
@@ -119,6 +96,20 @@ class KindOfData:
     def strongest(self) -> str:
         return next((source for source, n in self.sources.items() if n), "here")
 
+    @property
+    def strength(self) -> tuple[int, ...]:
+        """Order of kinds: studies of this service, then published sets with people, all sets, papers and simulated studies."""
+        here, published, reported, simulated = self.sources.values()
+        return here, sum(one.has_people for one in self.sets), published, reported, simulated
+
+    @property
+    def n_raters(self) -> int:
+        return sum(one.criterion.raters or 0 for one in self.sets)
+
+    @cached_property
+    def several(self) -> list[InSeveral]:
+        return in_several(self.sets)
+
 
 ABOUT = "How often each metric picks what people pick: measured here, published and recomputed, or reported by papers."
 SOURCES = {
@@ -131,25 +122,16 @@ SOURCES = {
 
 def metric_list(request: HttpRequest) -> HttpResponse:
     """All metrics of one kind of data, by the evidence of one source; without a choice the kind and the source with the strongest."""
-    ranking = metric_ranking.of(request.user)
-    sets = published_sets()
-    of_papers = list(paper_figures.studied().values())
-
-    def kind_of_data(key: str, title: str, found: Family | None) -> KindOfData:
-        mine = [one for one in sets if of_material(one.record.material) == key]
-        return KindOfData(key, title, found, mine, [paper for paper in of_papers if key in paper.families])
-
-    kinds = [kind_of_data(key, FAMILIES[key].title, found) for key, found in ranking.families.items()]
-    others = dict.fromkeys(material for one in sets if (material := of_material(one.record.material)) not in FAMILIES)
-    kinds += [kind_of_data(material, material.capitalize(), None) for material in others]
-
-    def strength(kind: KindOfData) -> list[int]:
-        published = sum(one.has_people for one in kind.sets), len(kind.sets)
-        return [kind.sources["here"], *published, kind.sources["reported"], kind.sources["simulated"]]
-
-    asked = request.GET.get("kind")
-    kind = next((one for one in kinds if one.key == asked), max(kinds, key=strength))
-    source = request.GET.get("source", "")
+    ranking, every_set, every_paper = metric_ranking.of(request.user), published_sets(), paper_figures.studied().values()
+    titles = {key: FAMILIES[key].title for key in ranking.families}
+    materials = {one.record.name: of_material(one.record.material) for one in every_set}
+    titles |= {material: material.capitalize() for material in materials.values() if material not in FAMILIES}
+    kinds = []
+    for key, title in titles.items():
+        sets = [one for one in every_set if materials[one.record.name] == key]
+        kinds.append(KindOfData(key, title, ranking.families.get(key), sets, [paper for paper in every_paper if key in paper.families]))
+    asked, source = request.GET.get("kind"), request.GET.get("source", "")
+    kind = next((one for one in kinds if one.key == asked), max(kinds, key=lambda one: one.strength))
     source = source if source in SOURCES else kind.strongest
     found = kind.found
     if found is not None and source == "simulated" and not found.simulated:
@@ -175,10 +157,8 @@ def metric_list(request: HttpRequest) -> HttpResponse:
             for key, (title, one, several) in SOURCES.items()
             if (n := kind.sources[key]) or key == "here"
         ],
-        "n_raters": sum(one.criterion.raters or 0 for one in kind.sets),
         "section": section,
         "tests": tests,
-        "several": in_several(kind.sets),
     }
     return render(request, "leaderboard/metric_list.html", context)
 
@@ -270,216 +250,3 @@ def paper(request: HttpRequest, slug: str) -> HttpResponse:
     boards = Phase.objects.filter(results_url=found.source.link, challenge__in=visible_challenges(request.user)).select_related("challenge")
     shown = [phase for phase in boards.order_by("id") if board_is_out(phase, now)]
     return render(request, "leaderboard/paper.html", {"paper": found, "boards": shown})
-
-
-def metric(request: HttpRequest, key: str) -> HttpResponse:
-    """One metric: what it measures, what it satisfies and costs, and where it is used. With `phase`
-    and `column` in the address all of that is for the parameters of that column."""
-    spec = registry.find(key)
-    if spec is None:
-        raise Http404
-    program = _program(request, key) if spec.is_program else None
-    column = _asked_column(request, key)
-    evidence = Evidence(spec, column.params, column.fingerprint) if column else metric_evidence.of_default(spec)
-    used = list(PhaseMetric.objects.filter(key=key, phase__challenge__in=visible(request.user)).select_related("phase__challenge"))
-    seen = StudyAnalysis.seen_by(request.user)
-    family = metric_ranking.of(request.user, seen).families[spec.family]
-    studies = measured(seen, key, column.fingerprint if column else "", family)
-    standing = family.row(key, evidence.fingerprint)
-    verdict = verdict_on(family, standing, studies)
-    means = next((one for one in studies if one.is_current and one.rho), None)
-    # What is published of a metric of this name, which is the headline where nothing was measured here.
-    named = resembling(published_sets(), key) if not column else []
-    measured_here = verdict.has_figure and not family.simulated
-    is_simulated = verdict.has_figure and family.simulated
-    as_published = "" if measured_here or means else resembling_words(named)
-    of_meaning = standing.meaning.study if standing and standing.meaning else None
-    # Simulated people are left out beside figures of real ones.
-    real = standing is not None and not family.simulated
-    current = [one for one in studies if one.is_current and not one.trained and not (real and one.source == SIMULATED)]
-    usable = [one for one in current if one.difference]
-    meaning = next((one for one in usable if of_meaning in (None, one.study.pk)), None)
-    n_contradictions, contradicted = contradictions(request.user, studies)
-
-    # What a program's values on studies say, of those studies that the reader may see.
-    done = ProgramValues.objects.filter(program=program, decided__isnull=False) if program is not None else None
-    values = list(done.select_related("study__phase__challenge")) if done is not None else []
-    known = {row.study_id for row in seen}
-
-    # The parameters that each phase set otherwise than the defaults.
-    defaults, uses = registry.resolve_params(key, {}) if used else {}, []
-    for usage in used[:50]:
-        changed = [f"{name} = {value}" for name, value in usage.resolved.items() if value != defaults.get(name)]
-        uses.append((usage, ", ".join(changed)))
-
-    # The weights that it uses with these parameters: whether they are here, and what their card says they were learnt from, on which
-    # features, and how well that does on what was not seen.
-    needed = []
-    for network, parameter in spec.networks:
-        name = str(evidence.params[parameter])
-        refusal = weights.refusal(replace(spec, weights=f"{network}:{parameter}"), evidence.params)
-        try:
-            found = weights.get(network, name)
-        except weights.WeightsError:
-            needed.append(Needed(name, refusal=refusal))
-            continue
-        facts = []
-        data, accuracy, features = (found.card.get(part, {}) for part in ("data", "accuracy", "features"))
-        if "decisions" in data:
-            simulated = ", simulated" if found.card.get("simulated", found.card.get("made_up")) else ""
-            facts.append(("Trained on", f"{data['decisions']:,} decisions of {data['raters']:,} raters{simulated}"))
-        if features:
-            facts.append(("Features", f"{features['name']}, frozen"))
-        if accuracy.get("mean") is not None:
-            spread = f" ± {accuracy['sd']:.3f}" if accuracy["sd"] is not None else ""
-            words = f"{accuracy['mean']:.3f}{spread} over {accuracy['folds']} folds, on samples and methods that were not seen"
-            facts.append(("Accuracy", words))
-        if left_out := found.card.get("leave_one_out"):
-            rho, objects = left_out["means"]["srocc"], len(left_out["meshes"])
-            words = (
-                f"Spearman’s ρ with pseudo-scores {rho['mean']:.2f} [{rho['low']:.2f}, {rho['high']:.2f}], mean over {objects} simulated "
-                f"objects; each was judged by a network of this kind that was trained on the other {objects - 1}, not by these weights"
-            )
-            facts.append(("One object left out", words))
-        if figures := [one for one in found.card.get("acceptance", ()) if one["limit"] is not None]:
-            failed = [f"{one['name']} ({100 * one['value']:.1f} %)" for one in figures if not one["met"]]
-            words = f"{len(figures) - len(failed)} of {len(figures)} limits of our own kept on {figures[0]['n']} simulated objects"
-            facts.append(("What should hardly change it", words + (f"; not kept: {'; '.join(failed)}" if failed else "")))
-        for file in found.files:
-            if isinstance(file, weights.PublishedFile | weights.PackagedFile):
-                digest = file.sha256 or (file.stated if isinstance(file, weights.PublishedFile) else "")
-                digests = f"{digest[:16]}…, {file.pinned_by}" if digest else file.pinned_by
-                facts.append(("File", f"{file.what}; about {file.megabytes:.3g} MB, licence {file.licence}"))
-                facts.append(("SHA-256", digests))
-            else:
-                facts.append(("SHA-256", f"{file.sha256[:16]}…, of its model card"))
-        needed.append(Needed(name, found.there, bool(found.files), found.card.get("statement", ""), tuple(facts), refusal))
-
-    # Columns in phases' rankings by which none ranks: their weights may order nothing, or they have not passed their acceptance test.
-    unranked = {usage.pk for usage in used if not weights.may_rank(spec, usage.resolved)}
-    tried = {usage.phase_id: usage for usage in used if usage.pk not in unranked and needs_acceptance_test(usage.snapshot())}
-    for batch in EvaluationBatch.objects.filter(phase__in=tried, state=EvaluationBatch.State.CURRENT).select_related("phase__challenge"):
-        ranking = standings(batch)
-        unranked |= {
-            usage.pk for usage in used if usage.phase_id == batch.phase_id and usage.slug in ranking and not ranking[usage.slug].ranks
-        }
-
-    own_worst = spec.is_program and spec.worst != "null"
-    on_studies = [(row, row.figure) for row in values if row.study_id in known]
-    if on_studies and standing is None:
-        verdict = Verdict(Known.BY_ITSELF, studies=len(on_studies))
-    said = agreement.verdict(verdict)
-    context = {
-        "spec": spec,
-        "peers": peers.of(spec.key),
-        "worst": f"{float(spec.worst):g}, as the program declares" if own_worst else WORST[spec.worst],
-        "program": program,
-        "on_studies": on_studies,
-        "used": uses,
-        "family": FAMILIES[spec.family].title,
-        "column": column,
-        "evidence": evidence,
-        "needed": needed,
-        "mentions": list(paper_figures.mentions(key)),
-        "reported": [(paper, words) for paper in paper_figures.studied().values() if (words := paper.reported(key))],
-        "studies": studies,
-        "stood_for": {study for one in family.studies for study in one.sharing},
-        "default": registry.fingerprint(key, {}),
-        "found": family,
-        "standing": standing,
-        "means": means,
-        "verdict": verdict,
-        "named": named,
-        "as_published": as_published,
-        "is_simulated": is_simulated,
-        "head_is_simulated": is_simulated and not as_published,
-        "said": said,
-        "share_words": as_published or said.text,
-        "meaning": meaning,
-        "curve": curve(meaning.difference, spec.unit) if meaning and meaning.difference else None,
-        "examples": examples(meaning.difference) if meaning and meaning.difference else (),
-        "no_meaning": next((sentence(one.metric.difference.reason, one.noun) for one in current if one.metric.difference), ""),
-        "not_told": NOT_TOLD if meaning and meaning.difference and not meaning.difference.tells else "",
-        "n_contradictions": n_contradictions,
-        "contradictions": contradicted,
-        "ranks": sum(usage.in_ranking and usage.pk not in unranked for usage in used),
-    }
-    return render(request, "leaderboard/metric.html", context)
-
-
-def _program(request: HttpRequest, key: str) -> MetricProgram:
-    """A program by its key: an organizer's for those who may see its challenge, an entry in a challenge of metrics for those whom that
-    shows it to; Http404 for others."""
-    scope, _, name = key.partition("/")
-    rows = MetricProgram.objects.newest().filter(scope=scope, key=name, challenge__in=visible_challenges(request.user))
-    row = rows.select_related("challenge").first()
-    if row is None:
-        raise Http404
-    # The key of an entry begins otherwise than with the challenge.
-    if scope != row.challenge.slug:
-        entry = MetricEntry.objects.filter(program=row).select_related("contest__study__phase__challenge").first()
-        if entry is None or not entry.program_is_shown_to(request.user):
-            raise Http404
-    return row
-
-
-def program_file(request: HttpRequest, challenge: str, name: str) -> HttpResponse:
-    """The files of an organizer's program, where they are published."""
-    row = _program(request, f"{challenge}/{name}")
-    if not row.is_public:
-        raise Http404
-    return download(row.file_key, f"{row.key}-{row.version}.zip")
-
-
-@dataclass(frozen=True)
-class Needed:
-    """A set of weights that the metric uses with these parameters: whether its files are on this server, what its card and its publisher
-    say of it, and why it cannot be used, with the command that changes that."""
-
-    name: str
-    there: bool = False
-    has_files: bool = True
-    statement: str = ""
-    facts: tuple[tuple[str, str], ...] = ()
-    refusal: str = ""
-
-    @property
-    def reason(self) -> str:
-        """The refusal without the command."""
-        return self.refusal.partition(": ")[0] + ":" if self.command else self.refusal
-
-    @property
-    def command(self) -> str:
-        """The command that gets the files; empty where none does."""
-        return self.refusal.partition(": ")[2] if weights.FETCH in self.refusal else ""
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a phase's board that the address names: a metric with parameters of its own."""
-
-    place: PhasePlace
-    slug: str
-    title: str
-    params: dict[str, Any]
-    fingerprint: str
-    version: int | None
-
-
-def _asked_column(request: HttpRequest, key: str) -> Column | None:
-    """The column `phase=CHALLENGE/PHASE&column=SLUG`, as it is or, with `fingerprint`, as a ranking
-    kept it; None without any. Raises Http404 for one that is not there or not theirs to know of."""
-    if "phase" not in request.GET and "column" not in request.GET:
-        return None
-    challenge, _, phase = search_text(request, "phase").partition("/")
-    place = phase_place(request.user, challenge, phase)
-    slug, fingerprint = search_text(request, "column"), search_text(request, "fingerprint")
-    # As the phase has it now, then as its batches had it, newest first.
-    now = place.phase.metrics.filter(slug=slug, key=key).first()
-    definitions = [now.snapshot()] if now is not None else []
-    for metrics in place.phase.batches.values_list("metrics", flat=True):
-        definitions += [one for one in metrics if one["slug"] == slug and one["key"] == key]
-    for one in definitions:
-        if one["fingerprint"].startswith(fingerprint):
-            return Column(place, slug, one["title"], one["params"], one["fingerprint"], registry.version_of(one))
-    raise Http404

@@ -19,7 +19,7 @@ from leaderboard.boards.entry_summary import entry_summary, strips
 from leaderboard.boards.people import lines_of, of_board, spread
 from leaderboard.boards.scorecard import current_evaluation, results
 from leaderboard.charts.cards import Figure, Row, Sentence, Sheet, SlopeChart, Strip, Words, drawn, legible, shortened
-from leaderboard.evidence.shown import resembling, resembling_words
+from leaderboard.evidence.shown import resembling_words
 from leaderboard.lookup import current_ranking, shown_board, study_of
 from leaderboard.models import Snapshot, StudyAnalysis
 from leaderboard.records.board import Board
@@ -28,17 +28,15 @@ from leaderboard.records.front import Contradiction, Front, Turned
 from leaderboard.records.unit import Unit
 from leaderboard.service.responses import for_everybody
 from leaderboard.stats.ranking import rank
-from leaderboard.studies import metric_ranking
 from leaderboard.studies.metric_ranking import SIMULATED, source_of
 from leaderboard.viewer import thumbnails
 from leaderboard.views.compare import asked, scored_entry
-from leaderboard.views.evidence import sets as published_sets
 from leaderboard.views.home import MAX_SHOWN, cards, surest_contradiction, visible
-from leaderboard.views.metric_studies import measured, verdict_on
+from leaderboard.views.metric import MetricPage
 from leaderboard.views.studies import metric_titles
-from leaderboard.wording import agreement, contradiction
 from leaderboard.wording import board as board_words
 from leaderboard.wording import comparison as comparison_words
+from leaderboard.wording import contradiction
 from leaderboard.wording import entry_summary as summary_words
 from leaderboard.wording import study as study_words
 from leaderboard.wording.nouns import answer, counted, on_scale, plural
@@ -46,7 +44,6 @@ from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.ranks import ordinal, place, span
 from leaderboard.wording.statement import Statement, Tone
 from submissions.format_time import day_in_words
-from submissions.kinds import FAMILIES
 from submissions.lookup import EntryPlace, challenge_place, entry_place
 from submissions.models import Phase
 from submissions.storage.stored_files import store
@@ -267,40 +264,32 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
     spec = registry.REGISTRY.get(key)
     if spec is None:
         raise Http404
-    seen = StudyAnalysis.seen_by(NOBODY)
-    family = metric_ranking.of(NOBODY, seen).families[spec.family]
-    standing = family.row(key, registry.fingerprint(key, {}))
-    found = verdict_on(family, standing, measured(seen, key, found_in=family))
-    as_published = resembling_words(resembling(published_sets(), key)) if family.simulated or not found.has_figure else ""
-    if as_published:
-        standing = None
-    does = spec.doc.partition(". ")[0].removesuffix(".") + "."
+    page = MetricPage(NOBODY, spec)
+    as_published = "" if page.is_measured else resembling_words(page.named)
+    standing = None if as_published else page.standing
     bars, note, foot = [], "", ""
     if standing is not None and not standing.line.trained and (own := standing.line.percent) is not None:
-        line = standing.line
-        figures: list[tuple[str, int, int | None, int | None]] = [
-            (spec.title, own, line.low, line.high),
-            ("Chance", 50, None, None),
-        ]
-        if (another := line.another) is not None and another.value is not None:
+        line, another = standing.line, standing.line.another
+        figures = [(spec.title, own, line.low, line.high), ("Chance", 50, None, None)]
+        if another is not None and another.value is not None:
             low, high = (None if end is None else round(100 * end) for end in (another.low, another.high))
             figures.insert(1, ("Another rater", round(100 * another.value), low, high))
         for title, percent, low, high in figures:
             ends = "" if low is None or high is None else f"[{low}, {high}]"
             bars.append(Strip(title, str(percent), ends, "", position(AGREEMENT, percent), *bar(AGREEMENT, low, high)))
         note = "Of 100 comparisons that people decided, it decides this many as they did (95 % interval)."
-        votes = counted(standing.answers, f"decided {answer(standing.line.opinions)}")
-        foot = f"{votes} of {'simulated ' if family.simulated else ''}raters"
-    arrow = "higher is better" if spec.higher_is_better else "lower is better"
+        votes = counted(standing.answers, f"decided {answer(line.opinions)}")
+        foot = f"{votes} of {'simulated ' if page.found.simulated else ''}raters"
+    does = spec.doc.partition(". ")[0].removesuffix(".") + "."
     return sent(
         Sheet(
-            f"A metric for {FAMILIES[spec.family].title.lower()} · {arrow}",
+            f"A metric for {page.family.lower()} · {'higher is better' if spec.higher_is_better else 'lower is better'}",
             ((Words(spec.title),),),
-            ((Words(as_published),) if as_published else pieces(agreement.verdict(found)), (Words(does, "soft"),)),
+            ((Words(as_published),) if as_published else pieces(page.said), (Words(does, "soft"),)),
             strips=tuple(bars),
             note=note,
             foot=foot,
-            simulated=bool(family.simulated and standing),
+            simulated=bool(page.found.simulated and standing),
         )
     )
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, Self
 
 from django.db.models import F, Value
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
@@ -23,7 +23,6 @@ from leaderboard.charts import studies as study_charts
 from leaderboard.evidence.shown import leading
 from leaderboard.lookup import current_ranking, not_shown_yet, page_numbers, page_of, shown_board, study_of
 from leaderboard.models import InterimAnalysis, Rater, Study, StudyAnalysis
-from leaderboard.records.board import Board
 from leaderboard.records.chart import Chart
 from leaderboard.records.study import HIDDEN_NAME, Summary
 from leaderboard.records.study_table import EntryPage
@@ -91,6 +90,13 @@ class CriteriaTable:
     names: list[str]
     rows: list[CriteriaRow]
 
+    @classmethod
+    def of(cls, names: list[str], summaries: Mapping[str, Summary], shown: Summary) -> Self:
+        """The entries in the order of the one shown."""
+        means = [{line.method: line.value for line in one.scales} for one in summaries.values()]
+        lines = [*shown.ranked, *shown.unranked]
+        return cls(names, [CriteriaRow(line.method, [values.get(line.method, (None,) * 3) for values in means]) for line in lines])
+
 
 def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """The studies of a phase."""
@@ -151,59 +157,48 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
     asked = request.GET.get("criterion", chosen_study.leading(rows) if rows else "")
     if rows and asked not in rows:
         raise Http404
-    row, noun = rows.get(asked), chosen_study.noun
+    hidden = chosen_study.hidden_labels(hidden_from(place.viewer, chosen_study.phase))
+    summaries = {name: one.summary.without(hidden) for name, one in rows.items() if one.summary is not None}
+    row, summary, batch = rows.get(asked), summaries.get(asked), chosen_study.batch
+    own_answers = summary.answers if summary and asked == chosen_study.main_criterion else None
+    rows_of_entries = chosen_study.entries.exclude(artifact="").order_by("label")
     context = place.context("people") | {
         "study": chosen_study,
-        "noun": noun,
-        "units": plural(noun),
+        "noun": chosen_study.noun,
+        "units": plural(chosen_study.noun),
         "analysis": row,
         "criterion": asked,
         "criteria": titled(chosen_study, rows) if len(rows) > 1 else [],
+        "is_early": summary is None or too_few(summary.reason) or summary.reason == NOTHING_COUNTS,
+        "share_words": chosen_study.question,
+        "withdrawn": chosen_study.withdrawn(),
+        "by_hand": chosen_study.raters.filter(kind=Rater.Kind.PERSON, is_counted=False, left_at=None).count(),
+        "rules": [screening.words(key, thresholds) for key, thresholds in chosen_study.screening.items()],
+        "looks": words.interim_analyses(InterimAnalysis.so_far(chosen_study, own_answers, hidden)),
+        "damage": [(entry.label, entry.damage) for entry in rows_of_entries if entry.label not in hidden],
+        "outdated": sentences(batch.outdated()) if batch else [],
+        "keeps_values": batch is not None and batch.state != EvaluationBatch.State.CURRENT,
+        "source_tag": "reported" if summary is not None and summary.of == "means" else source_of(chosen_study),
     }
-    hidden = chosen_study.hidden_labels(hidden_from(place.viewer, chosen_study.phase))
-    summaries = {name: one.summary.without(hidden) for name, one in rows.items() if one.summary is not None}
-    summary = summaries.get(asked)
     if row is not None and summary is not None:
-        # No page for what was made for raters, or is not the viewer's to see.
-        visible = chosen_study.entries.filter(
-            through("submission", visible_to(place.viewer, chosen_study.phase)), artifact="", submission__isnull=False
-        )
-        team = Value("") if chosen_study.phase.is_imported else F("submission__team__name")
-        pages = {label: EntryPage(*page) for label, *page in visible.values_list("label", "submission_id", team)}
-        snapshot = current_ranking(place)
-        board = snapshot.board if snapshot else None
-        context |= _analysis_context(chosen_study, summary, metric_titles(chosen_study.phase), pages, board, request.GET.get("metric", ""))
+        context |= _analysis_context(place, chosen_study, summary, request.GET.get("metric", ""))
         if len(summaries) > 1 and summary.opinions:
-            # Mean opinions of every criterion side by side, in the order of the one shown.
-            means = [{line.method: line.value for line in one.scales} for one in summaries.values()]
-            by_entry = [
-                CriteriaRow(line.method, [values.get(line.method, (None,) * 3) for values in means])
-                for line in [*summary.ranked, *summary.unranked]
-            ]
-            context["criteria_table"] = CriteriaTable([title for _, title in titled(chosen_study, summaries)], by_entry)
+            context["criteria_table"] = CriteriaTable.of([title for _, title in titled(chosen_study, summaries)], summaries, summary)
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
-    context["is_early"] = summary is None or too_few(summary.reason) or summary.reason == NOTHING_COUNTS
-    first = next(iter(context.get("sentences", ())), None)
-    context["share_words"] = first.text if first else chosen_study.question
-    context["withdrawn"] = chosen_study.withdrawn()
-    context["by_hand"] = chosen_study.raters.filter(kind=Rater.Kind.PERSON, is_counted=False, left_at=None).count()
-    context["rules"] = [screening.words(key, thresholds) for key, thresholds in chosen_study.screening.items()]
-    context["looks"] = words.interim_analyses(
-        InterimAnalysis.so_far(chosen_study, summary.answers if summary and asked == chosen_study.main_criterion else None, hidden)
-    )
-    rows_of_entries = chosen_study.entries.exclude(artifact="").order_by("label")
-    context["damage"] = [(entry.label, entry.damage) for entry in rows_of_entries if entry.label not in hidden]
-    batch = chosen_study.batch
-    context["outdated"] = sentences(batch.outdated()) if batch else []
-    context["keeps_values"] = batch is not None and batch.state != EvaluationBatch.State.CURRENT
-    context["judges"] = of_study(chosen_study, summary, hidden)
-    beside = [(one, one.agreement) for one in context["judges"] if one.agreement is not None]
-    context["tolerated"] = next((judge.gate.tolerated for _, judge in beside if judge.gate is not None), None)
-    gates = [judge.gate for _, judge in beside if judge.gate is not None]
-    context["judge_words"] = words.judges(len(context["judges"]), sum(gate.passed for gate in gates) if gates else None)
-    context["source_tag"] = "reported" if summary is not None and summary.of == "means" else source_of(chosen_study)
-    context["judges_beside"] = any(not one.display_only for one, _ in beside)
-    return render(request, "leaderboard/study.html", context)
+        context["share_words"] = next((one.text for one in context["sentences"][:1] if one), chosen_study.question)
+    return render(request, "leaderboard/study.html", context | _judges_context(chosen_study, summary, hidden))
+
+
+def _judges_context(study: Study, summary: Summary | None, hidden: Collection[str]) -> dict:
+    """Context of the models that judge, beside the people of an analysis."""
+    judges = of_study(study, summary, hidden)
+    gates = [judge.agreement.gate for judge in judges if judge.agreement is not None and judge.agreement.gate is not None]
+    return {
+        "judges": judges,
+        "tolerated": gates[0].tolerated if gates else None,
+        "judge_words": words.judges(len(judges), sum(gate.passed for gate in gates) if gates else None),
+        "judges_beside": any(judge.agreement is not None and not judge.display_only for judge in judges),
+    }
 
 
 def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
@@ -263,16 +258,15 @@ def seen(place: PhasePlace) -> list[Study]:
     return list(place.phase.studies.shown_to(place.viewer.organizes).prefetch_related("analyses", "entries"))
 
 
-def _analysis_context(
-    study: Study,
-    summary: Summary,
-    titles: dict[str, str],
-    pages: dict[str, EntryPage],
-    board: Board | None,
-    metric: str,
-) -> dict[str, Any]:
-    """Context of an analysis beside the `board`; `metric` is the one whose values are drawn over opinion scores."""
-    noun = study.noun
+def _analysis_context(place: PhasePlace, study: Study, summary: Summary, metric: str) -> dict:
+    """Context of an analysis beside the board; `metric` is the one whose values are drawn over opinion scores."""
+    noun, titles, snapshot = study.noun, metric_titles(study.phase), current_ranking(place)
+    board = snapshot.board if snapshot else None
+    # No page for what was made for raters, or is not the viewer's to see.
+    seen = through("submission", visible_to(place.viewer, study.phase))
+    visible = study.entries.filter(seen, artifact="", submission__isnull=False)
+    team = Value("") if study.phase.is_imported else F("submission__team__name")
+    pages = {label: EntryPage(*page) for label, *page in visible.values_list("label", "submission_id", team)}
     lines = lines_of(summary, titles, noun)
     printed = paper_figures.printed(study.phase.results_url) if study.from_results else {}
     table = study_table(summary, lines, board, pages, printed, noun)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leaderboard.records.board import WAITING, Rule
+from leaderboard.records.board import WAITING, NoOverallRank, Rule, RuleValue
 from leaderboard.records.cell import Cell, FoldedRank, Line
 from leaderboard.stats.meaning import At
+from leaderboard.stats.ranking import NoOrder
 from leaderboard.stats.states import State
 from leaderboard.stats.two_way_intervals import Ends
 from leaderboard.wording import certainty
 from leaderboard.wording.digits import NONE, Rounded, rounded
 from leaderboard.wording.figures import share
-from leaderboard.wording.nouns import counted
+from leaderboard.wording.nouns import counted, plural
 from leaderboard.wording.ranks import ordinal, span
 from leaderboard.wording.reasons import sentence
 
@@ -24,12 +25,44 @@ ENTRIES = {
     "best": "of each team its best entry counts",
     "chosen": "of each team the entry it chose counts",
 }
+NO_ORDER = {
+    NoOrder.NO_METRIC: "an overall rank needs at least one metric",
+    NoOrder.WEIGHTS: "weights must be finite, not negative, and not all zero",
+    NoOrder.MAY_NOT_RANK: "{title}, which decides the order here, is shown and not ranked; the organizers can choose another metric",
+    NoOrder.NO_VALUES: "a metric of the board's rule has no values yet",
+    NoOrder.EARLIER: "{note}",
+}
 NOT_TOLD = "Its differences do not tell what people prefer."
 
 
 def rule(it: Rule) -> str:
     """Rule of the overall rank: `mean rank over 3 metrics` or `HSS`."""
     return f"{RULES[it.key]} over {counted(it.n, 'metric')}" if it.key in RULES else it.title or "the primary metric"
+
+
+def no_order(it: NoOverallRank | None) -> str:
+    """Reason why a board has no overall rank, as the end of a sentence; empty where it has one."""
+    return "" if it is None else NO_ORDER[it.reason].format(title=it.title, note=it.note)
+
+
+def rule_value(it: RuleValue | None) -> str:
+    """Ranks that the overall value of an entry is made of: `mean rank of 3 metrics: 1, 3, 1.5`; empty where it has none."""
+    if it is None:
+        return ""
+    metrics, listed = counted(len(it.ranks), "metric"), ", ".join(f"{rank:g}" for rank in it.ranks)
+    match it.rule.key:
+        case "primary":
+            said = f"rank {it.ranks[0]:g} in {it.rule.title}, the primary metric"
+        case "borda":
+            said = f"{it.value:g} Borda points from ranks in {metrics}: {listed}"
+        case "weighted":
+            listed = ", ".join(f"{rank:g} × {weight:g}" for rank, weight in zip(it.ranks, it.weights, strict=True))
+            said = f"weighted mean rank of {metrics}: {listed}"
+        case _:
+            said = f"{RULES[it.rule.key]} of {metrics}: {listed}"
+    if it.incomplete:
+        said += f" ({it.incomplete} incomplete {plural('entry', it.incomplete)} left out)"
+    return said if it.counted else f"not counted; would have {said}"
 
 
 def digits(it: Cell | Ends) -> Rounded:

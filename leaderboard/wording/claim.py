@@ -9,7 +9,7 @@ from leaderboard.wording.nouns import NOUN, counted, verb
 from leaderboard.wording.reasons import sentence
 from leaderboard.wording.statement import Statement, name, person
 
-ALIKE = "nothing says how certain this is, because all raters and items say the same"
+UNKNOWN = "how certain is unknown"
 
 
 def others(first: FirstPlace, by: str, what: str = "place") -> str:
@@ -22,44 +22,47 @@ def others(first: FirstPlace, by: str, what: str = "place") -> str:
     return f"{by} {some} may be first too." if first.tested else f"{by} it is tied with {some}."
 
 
-def details(claim: Claim) -> str:
-    """Sentences below the statement: which others may be first too, and which entries have no place beside the others."""
-    if claim.means or claim.reason is not None:
-        return ""
+def details(claim: Claim, noun: str = NOUN, before: str = "") -> str:
+    """Sentences below the statement: why metrics and people are not compared, how often people would pick theirs, which others may be first
+    too, and which entries have no place beside the others. `before` is the reason as an earlier ranking says it."""
+    if claim.reason is not None and not claim.means:
+        return before or sentence(claim.reason, noun)
+    if claim.means:
+        return "Means alone do not say how certain this is."
     (ours, *more), (theirs, *level) = claim.metrics, claim.people
     by_metrics = others(claim.first_by_metrics, "By the metrics", "rank") if claim.first_by_metrics is not None else ""
     with_people = others(claim.first, "With people") if ours == theirs or more or level else ""
-    first = () if claim.parted is not None else (by_metrics, with_people)
+    alike = "All raters and items say the same, so no interval can be computed." if claim.alike else ""
+    first = (by_metrics, with_people, alike) if claim.parted is None else (contradiction.how_often(claim.parted),)
     return " ".join(filter(None, (*first, _apart(claim))))
 
 
-def statement(claim: Claim, noun: str = NOUN, before: str = "") -> Statement:
-    """The statement over a board: whether metrics and people agree on the first. `before` is the reason as an earlier ranking says it."""
+def statement(claim: Claim) -> Statement:
+    """The statement over a board: whether metrics and people agree on the first."""
     (ours, *more), (theirs, *level) = claim.metrics, claim.people
     if claim.means:
         return _of_means(claim)
     if claim.reason is not None:
-        cause = "Too early to compare the order with people." if too_few(claim.reason) else "The order is not compared with people."
-        return Statement.of(f"{cause} {before or sentence(claim.reason, noun)}")
+        early = too_few(claim.reason)
+        return Statement.of("Too early to compare the order with people." if early else "The order is not compared with people.")
     if claim.parted is not None:
         return contradiction.statement(claim.parted)
     if more and level:
         return Statement.of(f"{len(claim.metrics)} entries share first place by the metrics, and {len(claim.people)} with people.")
     if level:
-        among = f"{name_of(ours)} is one of them" if ours in claim.people else "it is none of them"
-        return Statement.of(
-            "The metrics put ", name(ours[0]), f" first. With people {len(claim.people)} entries share first place, and {among}."
-        )
+        n = len(claim.people)
+        shared = f"it shares first place with {counted(n - 1, 'other')}" if ours in claim.people else f"{n} other entries share first place"
+        return Statement.of("The metrics put ", name(ours[0]), f" first. With people {shared}.")
     if more:
         return Statement.of(f"{len(claim.metrics)} entries share first place by the metrics. People put ", person(theirs[0]), " first.")
     if ours == theirs:
         if any(first.open or first.low_end for first in (claim.first, claim.first_by_metrics) if first is not None):
             return Statement.of(person(ours[0]), " leads by the metrics and with people, but first place is open.")
         if claim.alike:
-            return Statement.of("Metrics and people both put ", person(ours[0]), f" first; {ALIKE}.")
+            return Statement.of("Metrics and people both put ", person(ours[0]), f" first; {UNKNOWN}.")
         return Statement.of("Metrics and people agree: ", person(ours[0]), " is first.")
     tied = f"with people these two are tied{', corrected for all pairs' if claim.corrected else ''}"
-    rest = "nobody was asked about these two" if not claim.met else ALIKE if claim.alike else tied
+    rest = "nobody was asked about these two" if not claim.met else UNKNOWN if claim.alike else tied
     return Statement.of(name(ours[0]), " leads by the metrics, ", person(theirs[0]), f" with people; {rest}.")
 
 
@@ -68,11 +71,10 @@ def name_of(one: Named) -> str:
 
 
 def _of_means(claim: Claim) -> Statement:
-    ours, theirs = (name_of(some[0]) if len(some) == 1 else f"{len(some)} entries together" for some in (claim.metrics, claim.people))
-    unsure = "; means alone do not say how certain this is."
+    ours, theirs = (name_of(some[0]) if len(some) == 1 else f"{len(some)} entries" for some in (claim.metrics, claim.people))
     if set(claim.metrics) == set(claim.people):
-        return Statement.of("The metrics and people's published means both put ", person(ours), f" first{unsure}")
-    return Statement.of("The metrics put ", name(ours), " first, people's published means ", person(theirs), unsure)
+        return Statement.of("The metrics and people's published means both put ", person(ours), " first.")
+    return Statement.of("The metrics put ", name(ours), " first. People's published means put ", person(theirs), " first.")
 
 
 def _apart(claim: Claim) -> str:

@@ -33,15 +33,19 @@ def preferred(found: Contradiction) -> Statement:
 
 
 def statement(found: Contradiction) -> Statement:
-    """The two orders, and how often people would pick theirs, with its interval."""
+    """The two orders."""
+    return order(found) + preferred(found)
+
+
+def how_often(found: Contradiction) -> str:
+    """Sentence on how often people would pick theirs, with its interval; empty where this is not known."""
     value, low, high = found.ends
     if value is None:
-        return order(found) + preferred(found)
-    of = f"score it {number(value, 2)} points higher" if found.basis.opinions else f"would pick it in {picks(found)} comparisons of the two"
-    digits = 2 if found.basis.opinions else None
-    ends = f" {interval(low, high, digits)}".rstrip()
-    theirs = Statement.of("People prefer ", person(found.pair[1][0]), f": they {of}{ends}.")
-    return order(found) + theirs
+        return ""
+    chosen = found.pair[1][0]
+    if found.basis.opinions:
+        return f"People score {chosen} {number(value, 2)} points higher {interval(low, high, 2)}".rstrip() + "."
+    return f"People would pick {chosen} in {picks(found)} comparisons of the two {interval(low, high)}".rstrip() + "."
 
 
 def by_means(found: FirstByMeans) -> Statement:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from leaderboard.records.cell import Strip
 from leaderboard.records.entry_summary import EntrySummary, NoRank, OwnPlace, OwnRank, Unranked
-from leaderboard.wording.board import rule
+from leaderboard.wording.acceptance_test import outcome
+from leaderboard.wording.board import no_order, rule
 from leaderboard.wording.digits import rounded
 from leaderboard.wording.figures import interval, share
 from leaderboard.wording.nouns import answers, counted, listed
@@ -34,9 +35,9 @@ def unranked(it: Unranked | None) -> str:
         case NoRank.BASELINE:
             return "It is a baseline, which is shown and holds no rank."
         case NoRank.NO_ORDER:
-            return f"There is no overall rank here: {it.note}."
+            return f"There is no overall rank here: {no_order(it.problem)}."
         case NoRank.NOT_PASSED:
-            return it.note
+            return outcome(it.acceptance_test)
     return f"It has no value in {listed(it.titles) if it.titles else 'a metric that decides the order'}."
 
 

@@ -327,8 +327,8 @@ def pair(summary: Summary, a: str, b: str, noun: str = NOUN) -> Statement:
 
 
 def pair_brief(summary: Summary, a: str, b: str) -> str:
-    """In brief, how often people picked `a`, or would pick it where too few were asked about these two (of opinion scores: by how much they
-    score it higher), with its interval and the answers on the pair; empty where there is no interval."""
+    """Brief sentence on how often people picked `a`, or would pick it if too few were asked about these two, with its interval and the
+    answers on the pair. For opinion scores it says by how much people score `a` higher. Empty without an interval."""
     pair = next((pair for pair in summary.entry_pairs if {pair.first, pair.second} == {a, b}), None)
     value, low, high = (pair.asked or pair.value) if pair is not None else (None, None, None)
     if pair is None or value is None or low is None or high is None:
@@ -405,8 +405,8 @@ def rater_groups(summary: Summary, noun: str = NOUN) -> str:
     p = "< .001" if found.p < 0.001 else f"= {found.p:.3f}".replace("0.", ".")
     return (
         f"There are {len(found.sizes)} rater groups, of {names([str(n) for n in found.sizes])} raters. Two raters of one group agree on "
-        f"{share(found.within)} of 100 comparisons, two of different groups on {share(found.between)} (permutation test on {plural(noun)} "
-        f"that were not used to find the groups, p {p})."
+        f"{share(found.within)} of 100 comparisons, two of different groups on {share(found.between)}. A permutation test on "
+        f"{plural(noun)} that were not used to find the groups gives p {p}."
     )
 
 

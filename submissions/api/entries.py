@@ -152,8 +152,8 @@ class SubmissionBrief(Told):
     awaits_confirmation: bool | None = Field(description="It is on hold. POST to `/confirm` to have it scored as it is.")
     on_hold: str | None = Field(
         description=(
-            "Why it waits for its team: `kind` (many of its files hold nothing that can be scored), `inputs` (it does not fit the "
-            "inputs) or `folders` (its files are in several folders); otherwise empty. `problems` has details."
+            "Why it waits for its team; empty if it does not. `kind`: many of its files hold nothing that can be scored. `inputs`: it does "
+            "not fit the inputs. `folders`: its files are in several folders. `problems` has details."
         )
     )
     confirm_until: datetime | None = Field(description="Moment before which an entry on hold can be confirmed.")
@@ -373,9 +373,9 @@ def confirm(request: HttpRequest, submission: Id) -> Any:
     response={200: SubmissionBrief, **ACT_ERRORS},
     summary="Try a failed entry again",
     description=(
-        "While the phase is open, a retry counts as one of your team's uploads of today. For a week after the end, an entry that the "
-        "service failed to score can be retried; this counts as an upload of the day on which the entry was sent. Organizers' retries do "
-        "not count."
+        "While the phase is open, a retry counts as one of your team's uploads of today. For a week after the end, you can retry an entry "
+        "that the service failed to score. This counts as an upload of the day on which the entry was sent. Organizers' retries do not "
+        "count."
     ),
 )
 def retry(request: HttpRequest, submission: Id) -> Any:

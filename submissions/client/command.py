@@ -32,10 +32,10 @@ OK, REJECTED, USAGE, REFUSED, TROUBLE, STOPPED = 0, 1, 2, 3, 4, 130
 EXIT_CODES = """exit codes:
   0    done: the entry is acceptable, received, or scored
   1    the entry was rejected or has failed
-  2    the command was not understood, or a file is not there
+  2    the command was not understood, or a file is missing
   3    the server refused: a limit, a permission, a closed phase
-  4    the server cannot be reached or has trouble, also after --patience; run the same command again later
-  130 stopped by hand; run the same upload again to go on with it"""
+  4    the server cannot be reached or has trouble, even after --patience; run the same command again later
+  130  you stopped it; run the same upload again to continue"""
 _PHASE_URL = re.compile(r"(?P<server>https?://.+?)/(?:api/v1/)?challenges/(?P<challenge>[^/]+)/(?:phases/)?(?P<phase>[^/?#]+)(?:[/?#].*)?")
 _DONE = ("scored", "rejected", "failed", "cancelled")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -316,5 +316,5 @@ def minutes(text: str) -> float:
     """Number of minutes that an option gives, at most a week."""
     found = float(text)  # argparse says what is wrong with a word
     if not 0 <= found <= 7 * 24 * 60:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of minutes between 0 and those of a week.")
+        raise argparse.ArgumentTypeError(f"{text} is not a number of minutes from 0 to 10080 (a week).")
     return found

@@ -191,8 +191,8 @@ class Phase(models.Model):
 
     @property
     def decided_at(self) -> datetime | None:
-        """Moment from which no team chooses any more which of its entries counts, by the dates as they are now: the end of the phase, the
-        freeze of its board or the moment at which a hidden one is revealed, whichever comes first. None where there is none."""
+        """Moment after which teams can no longer choose which of their entries counts, by the current dates. It is the earliest of the end
+        of the phase, the freeze of its board and the reveal of a hidden board. None if none is set."""
         board_at = None if self.board == self.Board.LIVE else self.board_at
         return min((moment for moment in (self.closes_at, board_at) if moment is not None), default=None)
 

@@ -365,8 +365,8 @@ SPECS = (
         unit="",
         params=(parameters.SAMPLES, parameters.ALIGN, parameters.SEED),
         worst="1",
-        doc="How differently the surfaces are oriented: one minus the absolute cosine between the normals of a point and of the nearest "
-        "point of the other surface, averaged over both directions. Faces turned inside out cost nothing.",
+        doc="How differently the surfaces are oriented. It is one minus the absolute cosine between the normals of a point and of the "
+        "nearest point on the other surface, averaged over both directions. Faces turned inside out cost nothing.",
         origin=parameters.LOCASE,
         function=normal_difference,
         examples=("PLACE_UNSEEN",),

@@ -1,11 +1,10 @@
 """Cells of a grid that have their centre inside a mesh or on its surface, and a sample of cells that represents all.
 
-Rays along z through the centres of all columns meet the faces as a polygon is filled, row by row: where an edge
-crosses a row is computed once for all faces that share it, so that no ray slips between two faces and every ray
-crosses a closed mesh an even number of times. A closed mesh counts its crossings by parity. Other meshes are filled by the
-generalised winding number, by a tree of dipoles (Barill et al., 2018), and asked at a sample of the cells: the tree takes far
-faces together; how many near ones a place costs is estimated from their sizes, and as many places are asked as can be within
-SECONDS, so that no mesh takes longer, however large its faces are.
+Rays run along z through the centres of all columns. They meet faces row by row, as in filling a polygon: the point where an edge crosses a
+row is computed once for all faces that share the edge. So no ray slips between two faces, and each ray crosses a closed mesh an even number
+of times. Cells of a closed mesh are inside by the parity of crossings. For other meshes a sample of the cells is tested by the generalised
+winding number, with a tree of dipoles for far faces (Barill et al., 2018). The cost of a cell is estimated from the sizes of the near
+faces, and as many cells are tested as fit into SECONDS, however large the faces are.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Graph-based visual saliency: where people look first.
 
-J. Harel, C. Koch, P. Perona, "Graph-Based Visual Saliency" (2006), with the channels, sizes and constants of the Python
-port in common use. 21 feature maps (two opponent colours, intensity and four orientations, at three scales) are brought
-to 28 × 32 cells; in each a random walk between the cells, which prefers what differs and is near, gathers where the map is
-unusual, a second one sharpens it, and the sum over the maps is the saliency.
+J. Harel, C. Koch, P. Perona, "Graph-Based Visual Saliency" (2006), with the channels, sizes and constants of the Python port in common use.
+21 feature maps (two opponent colours, intensity and four orientations, at three scales) are resized to 28 × 32 cells. In each map a random
+walk between cells prefers near cells that differ, so it gathers where the map is unusual. A second walk sharpens the result. The saliency
+is the sum over the maps.
 """
 
 from __future__ import annotations

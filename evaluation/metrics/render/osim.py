@@ -360,15 +360,15 @@ OSIM = MetricSpec(
         PRECISION,
     ),
     worst="0",
-    doc="Are the objects of a scene still there? A detector finds objects in the reference views; its features of render and reference "
-    "are compared within each object's box, and classes are weighted by the visual saliency of their objects. A missing view counts 0 for "
+    doc="Are the objects of a scene still there? A detector finds objects in the reference views. Its features of render and reference are "
+    "compared within each object's box. Classes are weighted by the visual saliency of their objects. A missing view counts 0 for "
     "its objects; a scene whose reference views show no object has no value.",
     origin=Origin((papers.OSIM,)),
     function=osim,
     ahead=ahead,
     finish=finish,
-    formula="Σ s_l o_l / Σ s_l over classes l, o_l the mean over the class's objects of the mean cosine of features in the object's box, "
-    "s_l the mean saliency of their boxes",
+    formula="Σ s_l o_l / Σ s_l over classes l; o_l: mean over the class's objects of the mean cosine of features in the object's box; s_l: "
+    "mean saliency of the objects' boxes",
     weights="yolox",
     # Boxes are in pixels: a side at 0 is as exact as one at 600.
     tolerance=replace(OF_NETWORKS, parts=((f"{PREFIX}*", _OBJECTS), ("objects", _OBJECTS))),

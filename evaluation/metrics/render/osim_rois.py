@@ -108,14 +108,14 @@ SPECS = (
         key="osim_rois",
         title="OSIM in marked regions",
         params=(*(param for param in OSIM.params if param.name in ("saliency", "gabor_compat", "low_quality_rule")), WEIGHTS, PRECISION),
-        doc="Are the marked regions of a scene still there? Render and reference are compared at the same place within each region that "
-        "the organizers marked, in the features of EfficientNet-Lite0, and labels are weighted by the visual saliency of their regions. A "
+        doc="Are the marked regions of a scene still there? In each region that the organizers marked, features of EfficientNet-Lite0 of "
+        "render and reference are compared at the same place. Labels are weighted by the visual saliency of their regions. A "
         "missing view counts 0 for its regions; regions of fewer than 4 cells of 16 × 16 px are ignored; a scene without regions has no "
         "value.",
         origin=Origin((papers.OSIM, papers.EFFICIENTNET), "our own definition: OSIM without its detector, with EfficientNet-Lite0"),
         function=osim_rois,
-        formula="Σ s_l o_l / Σ s_l over labels l, o_l the mean over the label's regions of the mean over the region's cells of "
-        "max(0, mean over strides 8, 16 of cos(x, y)), x and y the features of both images there, s_l the mean saliency of their boxes",
+        formula="Σ s_l o_l / Σ s_l over labels l; o_l: mean over the label's regions, and over the cells of each, of max(0, mean over "
+        "strides 8, 16 of cos(x, y)); x, y: features of both images there; s_l: mean saliency of the regions' boxes",
         weights="lite0",
         ahead=None,
         version=4,

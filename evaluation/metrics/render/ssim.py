@@ -92,9 +92,9 @@ _SSIM = MetricSpec(
     params=(),
     worst="0",
     doc="Structural similarity under a Gaussian window of 11 × 11 px, the mean over channels and over all positions where the window fits "
-    "into the image. Images with a side under 11 px have no value. It equals scikit-image's value with the same window (gaussian_weights, "
-    "sigma=1.5, use_sample_covariance=False, data_range=1.0) up to rounding, 3·10⁻¹³; torchmetrics 1.9 pads the image and counts the "
-    "padded border too, so its value differs, by up to 0.007 where we have compared them.",
+    "into the image. Images with a side under 11 px have no value. It equals scikit-image's value with gaussian_weights, sigma=1.5, "
+    "use_sample_covariance=False and data_range=1.0 up to rounding (3·10⁻¹³). torchmetrics 1.9 also counts the padded border; its value "
+    "differed by up to 0.007 where we compared them.",
     origin=Origin((papers.SSIM,)),
     function=ssim,
     formula="(2μxμy + C₁)(2σxy + C₂) / ((μx² + μy² + C₁)(σx² + σy² + C₂)), C₁ = 0.01², C₂ = 0.03², σ = 1.5 px",

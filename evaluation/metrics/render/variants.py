@@ -84,8 +84,8 @@ def boxed(spec: MetricSpec, function: Callable[..., MetricResult], crops: str = 
         spec,
         key=f"{spec.key}@bbox",
         title=f"{spec.title} in boxes",
-        doc=f"{spec.title} of each object that a detector finds in the references of a scene, or that the organizers marked: both images "
-        f"are cut to the object's box, and the mean is over all objects.{crops} A scene without objects has no value.{note}",
+        doc=f"{spec.title} of single objects, which a detector finds in the references of a scene or the organizers marked. Both images "
+        f"are cut to the object's box, and the value is the mean over all objects.{crops} A scene without objects has no value.{note}",
         origin=Origin((papers.OSIM,), "the paper's comparison within the boxes of objects"),
         function=function,
         ahead=None,

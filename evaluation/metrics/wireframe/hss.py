@@ -125,9 +125,9 @@ SPECS = (
         title="HSS",
         params=(*_THRESHOLDS, Param("sections", 6, "int", low=3, high=64, doc="Sides of a tube.", source=Source.CODE)),
         doc="Hybrid Structure Score: harmonic mean of corner F1 and the IoU of tubes around the edges. "
-        "As in the official scorer the tubes are sheared hexagonal prisms, so the score depends on orientation; "
-        "unlike it, coordinates are first centred on the reference, so nothing is lost at projected coordinates, "
-        "and equal edges have an IoU of exactly 1, not 0.99999….",
+        "As in the official scorer, the tubes are sheared hexagonal prisms, so the score depends on orientation. Unlike in the official "
+        "scorer, coordinates are first centred on the reference: large projected coordinates lose no digits, and equal edges have an IoU "
+        "of exactly 1, not 0.99999….",
         origin=parameters.HOHO,
         function=hss,
         examples=(
@@ -143,7 +143,7 @@ SPECS = (
         params=_THRESHOLDS,
         doc="The Hybrid Structure Score with straight round tubes (64 sides, the volume of true cylinders), "
         "so that it does not depend on orientation. "
-        "Its values are not those of the official scorer and are not comparable with them; equal edges have an IoU of exactly 1.",
+        "Its values differ from the official scorer's and are not comparable with them. Equal edges have an IoU of exactly 1.",
         origin=parameters.HOHO,
         function=hss_exact,
         examples=(

@@ -49,6 +49,7 @@ from evaluation.properties.gate.design import (
     Row,
     SceneVerdict,
     Subject,
+    Untried,
     kind_of,
     monotone_names,
     scores_per_subject,
@@ -333,7 +334,7 @@ def _picture_verdict(scene: str, rows: Sequence[Row], kind: str, higher: bool) -
             areas.setdefault(row.damage, []).append(row.area)
     tables = [values for values in views.values() if CLEAN in values and len(values) > 1]
     if not tables:
-        return SceneVerdict(scene, False, 0, reason="The metric has no value for any of its views.")
+        return SceneVerdict(scene, False, 0, untried=Untried.NO_VALUE)
     asked = (
         _clean_first(tables) if kind == CROSS else None,
         _group_last("B", EMPTY, EMPTY_LAST, tables),
@@ -406,7 +407,7 @@ def _model_verdict(scene: str, rows: Sequence[Row], kind: str, higher: bool) -> 
         if row.value is not None:
             models.setdefault(row.number, {})[row.damage] = row.value
     if not models:
-        return SceneVerdict(scene, False, 0, reason="The metric has no value for any of the references.")
+        return SceneVerdict(scene, False, 0, untried=Untried.NO_VALUE)
     steps, last = [], []
     for values in models.values():
         weak = {name.partition(":")[0]: value for name, value in values.items() if name.endswith(f":{WEAK}")}

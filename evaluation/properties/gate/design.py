@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import Any
 
 from evaluation.metrics.spec import MetricSpec
@@ -103,6 +104,27 @@ SEVERE = ("halfblack", "black30", "holes2")  # condition E holds each against mi
 OF_SEVERE_KIND = ("holes1",)
 
 
+class Outcome(StrEnum):
+    """Outcome of an acceptance test for a column. Only one that passed ranks."""
+
+    PASSED = "passed"
+    REFUSED = "refused"
+    WEIGHTS = "weights"  # miss requirements of their model card
+    WAITING = "waiting"
+    FAILED = "failed"  # could not run
+    OUTDATED = "outdated"  # values of an older version that was never tested
+    RETIRED = "retired"  # no longer computed
+
+
+class Untried(StrEnum):
+    """Reason why a scene could not be tried."""
+
+    CLEAN_VIEWS = "clean_views"  # fewer than MIN_CLEAN_VIEWS
+    REFERENCE = "reference"  # no picture with what the metric needs
+    SET = "set"  # fewer than two reference pictures
+    NO_VALUE = "no_value"  # of the metric, for any view or reference
+
+
 @dataclass(frozen=True)
 class Subject:
     """One thing that is damaged: view `number` of a scene's clean views, a reference item, or the whole set."""
@@ -135,11 +157,47 @@ class Condition:
     least: float
     fails: tuple[tuple[str, int, int], ...] = ()  # name of a damage, failures, comparisons
 
+    @property
+    def failure(self) -> Failure:
+        """The failure that is counted first, or where none is counted by a damage, that of the condition as a whole."""
+        damage, wrong, of = self.fails[0] if self.fails else ("", self.of - self.right, self.of)
+        return Failure(self.key, damage, wrong, of, self.right / self.of if self.of else 0.0)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Failure of a condition, by its key: `wrong` of `of` scores of a `damage`, and the share of all that `held`."""
+
+    condition: str
+    damage: str
+    wrong: int
+    of: int
+    held: float
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Reason why a column of this `kind` does not rank: the first condition that failed on the first `scene` that failed, or why that scene
+    could not be tried. It passed on `passed` of `of` scenes."""
+
+    kind: str
+    scene: str
+    passed: int
+    of: int
+    untried: Untried | None
+    failure: Failure | None
+
+    @classmethod
+    def of_verdicts(cls, kind: str, verdicts: Sequence[SceneVerdict]) -> Refusal:
+        failed = [one for one in verdicts if not one.passed]
+        broken = next((condition.failure for condition in failed[0].conditions if not condition.held), None)
+        return cls(kind, failed[0].scene, len(verdicts) - len(failed), len(verdicts), failed[0].untried, broken)
+
 
 @dataclass(frozen=True)
 class SceneVerdict:
-    """The verdict of an acceptance test on one scene (of meshes and wireframes of all references). `reason` says why it could not be
-    tried."""
+    """The verdict of an acceptance test on one scene (of meshes and wireframes of all references). `untried` says why it could not
+    be tried."""
 
     scene: str
     passed: bool
@@ -147,7 +205,7 @@ class SceneVerdict:
     conditions: tuple[Condition, ...] = ()
     means: tuple[tuple[str, float], ...] = ()  # of each damage over the views, clean first
     band: tuple[float, float, float] | None = None  # mean, least and greatest score of the clean views
-    reason: str = ""
+    untried: Untried | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -158,7 +216,8 @@ class SceneVerdict:
         """The inverse of to_dict."""
         conditions = tuple(Condition(**{**one, "fails": tuple(map(tuple, one["fails"]))}) for one in data["conditions"])
         band = None if data["band"] is None else tuple(data["band"])
-        return cls(**{**data, "conditions": conditions, "means": tuple(map(tuple, data["means"])), "band": band})
+        untried = Untried(data["untried"]) if data["untried"] else None
+        return cls(**{**data, "conditions": conditions, "means": tuple(map(tuple, data["means"])), "band": band, "untried": untried})
 
 
 def kind_of(spec: MetricSpec, params: Mapping[str, Any]) -> str:
@@ -232,12 +291,8 @@ def scenes_of(spec: MetricSpec, params: Mapping[str, Any], item_ids: Sequence[st
 
 def unfit(spec: MetricSpec, params: Mapping[str, Any], scene: str) -> SceneVerdict:
     """The verdict of a scene without subjects."""
-    reasons = {
-        CROSS: f"It has fewer than {MIN_CLEAN_VIEWS} clean views.",
-        FULL: "It has no reference picture with what the metric needs.",
-        SET: "A set needs at least two reference pictures.",
-    }
-    return SceneVerdict(scene, False, 0, reason=reasons[kind_of(spec, params)])
+    reasons = {CROSS: Untried.CLEAN_VIEWS, FULL: Untried.REFERENCE, SET: Untried.SET}
+    return SceneVerdict(scene, False, 0, untried=reasons[kind_of(spec, params)])
 
 
 def spread(count: int) -> list[int]:

@@ -13,7 +13,7 @@ from evaluation.training.preference.training import Plan, over_folds
 from evaluation.training.preference.votes import Decisions
 
 HUMAN = "These weights were trained on the votes of {raters} raters ({votes}) and like what those raters liked, from one side."
-SIMULATED = "These weights have seen no human judgement: the raters of the study they were trained on are made up."
+SIMULATED = "These weights have seen no human judgement: the raters of their training study are simulated."
 USE = (
     "the wireframe metric `wf_learned`, in logits, higher is better, to be compared on one sample only. Never as the sole judge: an entry "
     "can be made to please a network without being better (reward hacking)."
@@ -124,8 +124,9 @@ def _folds(card: Mapping[str, Any]) -> list[str]:
         return [*lines, "Too few samples or methods for folds: how well these weights do has not been measured.", ""]
     mean, sd = card["accuracy"]["mean"], card["accuracy"]["sd"]
     lines += [
-        "Each fold is trained on the pairs that touch neither its samples nor its methods, and judged by the pairs of its methods on its "
-        "samples: the share of decisions that the head makes as the rater did (equal likings count a half).",
+        "Each fold holds out some samples and some methods. It is trained on pairs without either, and tested on pairs of the held-out "
+        "methods on the held-out samples. Accuracy is the share of pairs that the head decides as the rater did; a tie of the head counts "
+        "half.",
         "",
         "| fold | samples | methods | trained on | judged by | accuracy |",
         "| --- | --- | --- | --- | --- | --- |",

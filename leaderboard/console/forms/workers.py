@@ -39,8 +39,8 @@ class TokenForm(forms.Form):
         help_text="Share of the token's parts that a second worker repeats, once fifty of them agreed; before that, all are repeated.",
     )
     sees = forms.BooleanField(
-        label="I know that whoever has this token can read the hidden references, all entries and metric programs of this challenge, and "
-        "that a result that no second worker checked is only as reliable as the worker that sent it"
+        label="I know that anybody with this token can read the hidden references, all entries and all metric programs of this challenge. "
+        "I also know that an unchecked result is only as reliable as the worker that sent it."
     )
 
 

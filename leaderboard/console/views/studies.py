@@ -140,7 +140,7 @@ def _import_set(request: HttpRequest, phase: Phase, form: AnswerSetForm) -> bool
         form.refuse("slug", [str(error)])
         return False
     messages.success(
-        request, f"{' '.join(counts(found))} The figures are computed now, and stand on the page of “{form.cleaned_data['title']}”."
+        request, f"{' '.join(counts(found))} The figures are computed now and will be shown on the page of “{form.cleaned_data['title']}”."
     )
     return True
 

@@ -12,9 +12,9 @@ from submissions.formats.spreadsheet_formulas import BYTE_ORDER_MARK, plain_text
 
 
 def write(table: Table) -> str:
-    """RFC 4180, one header line. Per metric: value, both ends of the interval, rank, in full, and of how many groups of items the value is
-    the mean, or of how many answers of people; and where people judged, how far the metric agrees with them, of how many answers, and why
-    without an interval, the same on every row.
+    """RFC 4180, one header line. Per metric: value, both ends of the interval and rank in full precision, and the number of groups of
+    items, or of people's answers, behind the value. If people judged, each row also has the metric's agreement with them, the number of
+    answers, and the reason for a missing interval.
 
     Text a spreadsheet could take for a formula gets a leading apostrophe. The last column holds the snapshot's address, since CSV has
     no place for a caption.

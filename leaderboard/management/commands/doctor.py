@@ -175,7 +175,7 @@ class Command(BaseCommand):
         if outdated:
             what = " ".join(sentences(column for batch in outdated for column in batch.outdated()))
             where = ", ".join(f"{batch.phase.challenge.slug}/{batch.phase.slug}" for batch in outdated)
-            raise CommandError(f"{what} The boards of {where} stand with these; run `manage.py reevaluate --outdated`")
+            raise CommandError(f"{what} The leaderboards of {where} still use these values; run `manage.py reevaluate --outdated`")
         if stale := rereading.stale_phases():
             where = ", ".join(f"{phase.challenge.slug}/{phase.slug}" for phase in stale)
             raise CommandError(f"An earlier version may have read files of {where} wrongly; run `manage.py reread`")

@@ -41,8 +41,8 @@ ROUND: dict[str, Callable[[], object]] = {
 
 class Command(BaseCommand):
     help = (
-        "Find work left behind, build due boards, ask for due analyses and judges, send mail, lay out texts, "
-        "remove what nothing needs, try whether database and storage take data; on and on."
+        "Repeat until stopped: find abandoned work, build due boards, request due analyses and judges, send mail, lay out texts, delete "
+        "unused data, and test whether database and storage accept data."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -129,8 +129,8 @@ def _standard(values: Floats, axis: int) -> Floats:
 
 
 class Logistic:
-    """The correlation of means with an increasing logistic of a metric x [J]: r(sigma(b3 (z - b4)), y), z being x with mean 0 and sd 1,
-    over b3 in [.1, 30] and b4 from 1 below the least z to 1 above the largest. Means y have mean 0 and sum of squares 1."""
+    """The largest correlation of means y [J] with an increasing logistic of a metric x [J]: r(sigma(b3 (z - b4)), y), where z is x with
+    mean 0 and sd 1. b3 is in [.1, 30], and b4 from 1 below the least z to 1 above the largest. y has mean 0 and sum of squares 1."""
 
     def __init__(self, x: Floats) -> None:
         self.z = (x - x.mean()) / x.std()

@@ -75,7 +75,7 @@ class Materials:
             rows = [row for row in rows if not row.normal]
         if not rows:
             lacks = "normals (normal_N.png beside rgb_N.png) or texts (prompts.json)"
-            raise ValueError(f"The plan {plan!r} asks for what these entries do not have: {lacks}.")
+            raise ValueError(f"The plan {plan!r} needs files that these entries lack: {lacks}.")
         return rows
 
     def prompts(self) -> dict[str, str]:

@@ -101,8 +101,8 @@ def begin(run: JudgeRun, actor: User | None, budget: int | None = None) -> None:
 def why_not_payable(run: JudgeRun, actor: User | None) -> str:
     """Reason why the run cannot begin if `actor` starts it now: there is no key or address, or it cannot be paid. Empty where it can.
 
-    What is left must fit into the budgets of the month as far as it can be estimated, or as far as the run's own limit lets it go; and
-    a single request must fit into everything, at the most that it can cost.
+    The estimated cost of the remaining requests, or the run's own limit if that is lower, must fit into the budgets of the month. The
+    maximum cost of a single request must fit into every budget and limit.
     """
     try:
         endpoint = setup.endpoint_paid_by(run.paying_key(actor), run.model)

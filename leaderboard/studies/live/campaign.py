@@ -225,8 +225,8 @@ def open_study(study: Study, actor: User) -> None:
             )
         if study.planned_looks and (n := study.samples.count()) < ITEMS_FOR_LOOK:
             raise Refused(
-                f"No look is taken on fewer than {ITEMS_FOR_LOOK} {plural(study.noun)}, and this study shows {n}, so it would never end as "
-                "planned; take the looks out of its plan under Settings, or make a study that shows more.",
+                f"Planned looks need {ITEMS_FOR_LOOK} {plural(study.noun)}, and this study shows {n}, so it would never end as planned. "
+                f"Remove the looks under Settings, or make a study that shows more {plural(study.noun)}.",
                 "few_samples",
             )
         if look := InterimAnalysis.that_ended(study):

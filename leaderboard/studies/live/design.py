@@ -58,8 +58,8 @@ def registered_text(study: Study) -> str:
     """The text that was registered; of a draft, the one that would be. `Refused` where only its hash was kept."""
     if study.design_hash and not study.design_text:
         raise Refused(
-            "Of this design only the hash was kept, and what it was made of has changed since (its reference was deleted); whoever "
-            "downloaded the JSON before can check it against the hash.",
+            "Only the hash of this design was kept, because the design's reference was deleted. If you downloaded the JSON earlier, you "
+            "can check it against the hash.",
             "design_text_gone",
         )
     return study.design_text or text_of(study)

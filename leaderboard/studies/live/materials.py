@@ -1,8 +1,8 @@
 """Files of one question for a rater's browser: both entries and the reference, under names that are the same for every question.
 
-Nothing in it says whose an entry is: coordinates are relative to the reference's centre, vertices, edges and faces stand in
-an order of their own, images are encoded anew from their pixels, and no name, number or time of the original is kept. A
-sample with several items is shown whole, in the items' own coordinates; of a scene with many views some are shown.
+Nothing in the files tells whose an entry is. Coordinates are relative to the reference's centre. Vertices, edges and faces are put in a new
+order. Images are encoded again from their pixels. No name, number or time of the original is kept. A sample with several items is shown
+whole, in the items' own coordinates; of a scene with many views some are shown.
 """
 
 from __future__ import annotations

@@ -86,10 +86,10 @@ class Crown:
 class Known:
     """Counts of what has been asked so far.
 
-    `free` bool[U, S] are the cells this rater may still be asked. `asked` int64[U, S] counts each cell over all
-    raters, `wins` float64[M, M] how often an entry was preferred to another (a tie is half a win of both), `gold` bool[U]
-    marks units of known order, `live` bool[U] those that this rater may be asked at all; `own` and `own_gold` count this rater's
-    questions and those of them that were gold. `crown` is None while nothing was computed of the answers.
+    `free` bool[U, S] marks cells that this rater may still be asked, and `live` bool[U] units that this rater may be asked at all. `asked`
+    int64[U, S] counts each cell over all raters. `wins` float64[M, M] counts how often an entry was preferred to another; a tie is half a
+    win of both. `gold` bool[U] marks units of known order. `own` counts this rater's questions, and `own_gold` the gold ones among them.
+    `crown` is None until the answers have been analysed.
     """
 
     free: NDArray[np.bool_]
@@ -145,9 +145,9 @@ def balanced(grid: Grid, known: Known, count: int, rng: np.random.Generator) -> 
 def informative(grid: Grid, known: Known, count: int, rng: np.random.Generator) -> list[int]:
     """Pairs that tell most under the Bradley-Terry fit of what was answered, some (`EXPLORED`) chosen as balanced ones are.
 
-    A pair tells log(1 + p (1 - p) v): p is its predicted outcome, as uncertain as the fit itself is (sigma of the difference
-    over sqrt(1 + pi v / 8)), and v the variance of the difference of the two abilities, by the curvature of the likelihood
-    at the fit. Each chosen pair is counted as asked before the next one is chosen.
+    A pair tells log(1 + p (1 - p) v). v is the variance of the difference of the two abilities, from the curvature of the likelihood at the
+    fit. p is the predicted outcome, which allows for that variance: sigma of the difference over sqrt(1 + pi v / 8). Each chosen pair is
+    counted as asked before the next one is chosen.
     """
     free, asked = known.free.copy(), known.asked.copy()
     units = asked.sum(axis=1)

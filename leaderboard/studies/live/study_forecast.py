@@ -56,9 +56,9 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Forecast:
-    """With so many raters: their `answers` (without repeats), how many a pair gets, the smallest share of deciders that is told from
-    one half in four of five studies (None: not even all of them), how many of past gaps are that large, the `shared` decisive answers
-    on questions that two decided, and the hours that all take together."""
+    """Forecast for a number of raters: their `answers` (without repeats), the answers per pair, the smallest preference that four of five
+    studies tell from one half (None: not even a unanimous one), the number of past preferences that are as large, the `shared` decisive
+    answers on questions that two raters decided, and the hours of all raters together."""
 
     raters: int
     answers: int
@@ -81,9 +81,9 @@ class Forecast:
 
 @dataclass(frozen=True)
 class PlannedLook:
-    """One look at first place before it is taken: after how many `answers`, which so many `raters` give, how many of them are on the
-    first and one that is still tied with it (`comparisons`), and the smallest preference for the first, over each other, that settles it in
-    four of five studies (None: not even everybody's)."""
+    """Forecast of one planned look at first place: the number of `answers` after which it is taken, the `raters` who give these, the
+    answers on the first entry and one that is still tied with it (`comparisons`), and the smallest preference for the first over each other
+    entry that settles first place in four of five studies (None: not even a unanimous one)."""
 
     number: int
     answers: int

@@ -128,7 +128,7 @@ def test_eleven_losses_fail_nothing_and_the_twelfth_gives_up_and_tells_the_opera
     else:
         assert (row.reason, row.numbers["times"]) == (Reason.LOST, 12)
     assert row.failure_detail.count("worker on a 1 on a 1: was not heard of any more") == 12
-    with pytest.raises(Unready, match=r"^1 given up after 12 losses of workers; .* lost worker on a 1 last, at "):
+    with pytest.raises(Unready, match=r"^1 given up after losing 12 workers each\. The last worker of .* was worker on a 1, lost at "):
         probe_lost()
 
 

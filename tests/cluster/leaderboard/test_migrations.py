@@ -26,13 +26,13 @@ from tests.support.databases import stored
 from tests.support.databases.empty import empty_database
 
 pytestmark = pytest.mark.django_db  # so that the cluster profile migrates its PostgreSQL too
-FORMAT_2 = import_module("leaderboard.migrations.0042_format_2_of_rankings")
+FORMAT_2, FORMAT_3 = (import_module(f"leaderboard.migrations.{name}_of_rankings") for name in ("0042_format_2", "0046_format_3"))
 # Of a ranking made again: what goes by the rule of intervals, brackets and rank intervals, or by the digits of a page.
 CERTAINTY = {"ci_low", "ci_high", "rank_low", "rank_high", "group", "scale", "decimals", "can_tell", "rank_resamples", "people"}
 # The one board with columns on weights that are retired by now: these rank no more, and the order is made without them.
 WITHOUT_RETIRED = re.compile(r"/boards/rooms/practice/again/\w+/(overall/|metrics/\d+/(in_ranking|rank)\b)")
 # Entries that share a rank have the mean of those ranks in the rule of mean ranks; of the one board with such, two.
-MID_RANKS = re.compile(r"/boards/rooflines/practice/again/\w+/overall/(value|explanation)/[78]: ('mean rank of 5 metrics: 1, |1\.[48])")
+MID_RANKS = re.compile(r"/boards/rooflines/practice/again/\w+/overall/(value/[78]: 1\.[48]|ranks/[78]/)")
 # Captions are written when they are asked for, in the words of now, and count votes without pairs; names, numbers and dates stay.
 REWORDED = re.compile(
     r".*/caption/(challenge: '(.*) \(made-up data\)' was said before, '\2 \(simulated data\)' now$"
@@ -118,7 +118,7 @@ def renamed(said: dict[str, Any]) -> dict[str, Any]:
     """Answers of before under the names of now."""
     for board in said["boards"].values():
         for audience, content in board["again"].items():
-            board["again"][audience] = {name: each for name, each in FORMAT_2.ranking(content).items() if name in content}
+            board["again"][audience] = {name: each for name, each in FORMAT_3.ranking(FORMAT_2.ranking(content)).items() if name in content}
     for votes in said["votes"].values():
         votes["analyses"] = {name: FORMAT_2.analysis(content) for name, content in votes["analyses"].items()}
     return said

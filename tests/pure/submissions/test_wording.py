@@ -68,7 +68,7 @@ TABLE = [
     ),
     (
         EntryState(State.SCORED, Why(Reason.NEWER_METRICS, {"titles": ["HSS", "Corner F1"]})),
-        "Its items are scored, but for HSS, Corner F1: that waits until the phase is re-evaluated with a newer version.",
+        "Its items are scored, except by HSS, Corner F1. Those values are missing until a re-evaluation with a newer version.",
         None,
     ),
     (

@@ -13,13 +13,14 @@ from django.urls import reverse
 from evaluation.models import Evaluation, EvaluationBatch, Reference, Score, SuiteRun
 from evaluation.models.acceptance_test import request_missing, standings
 from evaluation.properties.gate.acceptance_test import verdict
-from evaluation.properties.gate.design import CLEAN, PICTURE_DAMAGES, Row
+from evaluation.properties.gate.design import CLEAN, PICTURE_DAMAGES, Row, Untried
 from evaluation.properties.suite import Progress
 from evaluation.work import suites
 from evaluation.work.sandbox import sandbox
 from leaderboard.boards import build, scorecard, snapshots
 from leaderboard.models import Study
-from leaderboard.records.board import ColumnAcceptanceTest
+from leaderboard.records.board import Board, ColumnAcceptanceTest, NoOverallRank
+from leaderboard.stats.ranking import NoOrder
 from leaderboard.studies.analysis import metric_scores
 from leaderboard.wording.items import flags as flag_words
 from submissions.formats.render.views import CleanViews, View, render
@@ -128,13 +129,13 @@ class TestBoards:
         assert set(found.rank) == set(found.ci_low) == set(found.group) == {None}
         assert column(phase, "psnr").acceptance_test is None and None not in column(phase, "psnr").rank
 
-    def test_a_column_that_passed_ranks_and_says_by_which_counts(self):
+    def test_a_column_that_passed_ranks(self):
         phase = phase_of(PSNR, DISTANCE)
         request_missing()
         judge(SuiteRun.objects.get())
         found = column(phase, "distance")
         assert found.rank == [1, 2, 3] and found.in_ranking
-        assert found.acceptance_test.sentence.startswith("Acceptance test passed on 3 of 3 groups, by their references: ")
+        assert found.acceptance_test == ColumnAcceptanceTest(state="passed", id=SuiteRun.objects.get().pk)
 
     def test_a_column_ranks_by_the_scenes_that_passed_and_its_values_are_of_these(self):
         phase = phase_of(PSNR, DISTANCE)
@@ -143,7 +144,6 @@ class TestBoards:
         found = column(phase, "distance")
         assert found.acceptance_test.scenes == ["attic", "garden"] and found.n == [2, 2, 2]
         assert found.value == pytest.approx([20.15, 21.15, 22.15])  # the mean over items 0 to 3 of 20 + 0.1 k, and so on
-        assert found.acceptance_test.sentence.endswith("It ranks by these groups only; not by hall.")
 
     def test_of_each_team_the_entry_counts_that_is_best_on_the_scenes_that_passed(self):
         phase = phase_of({**DISTANCE, "is_primary": True}, {**PSNR, "is_primary": False}, ranking="primary", entries="best")
@@ -167,15 +167,14 @@ class TestBoards:
         row = page.partition('aria-label="Scores"')[2].partition("Piece distance")[2].partition("</tr>")[0]
         assert "<b>1.000</b>" in row and "30.67" not in row
 
-    def test_the_sentence_has_the_challenges_own_word_for_a_scene(self):
+    def test_its_page_has_the_challenges_own_word_for_a_scene(self, client):
         phase = phase_of(PSNR, DISTANCE)
         phase.challenge.unit_noun = "room"
         phase.challenge.save()
         request_missing()
         judge(SuiteRun.objects.get(), failing=("hall",))
-        said = column(phase, "distance").acceptance_test.sentence
-        assert said.startswith("Acceptance test passed on 2 of 3 rooms, by their references: ")
-        assert said.endswith("It ranks by these rooms only; not by hall.")
+        page = client.get(reverse("acceptance_test", args=[SuiteRun.objects.get().pk])).content.decode()
+        assert "2 of 3 rooms" in page and "by these rooms only; not by hall" in page
 
     def test_people_are_compared_with_the_scenes_that_passed_and_two_entries_too(self, client):
         phase = phase_of({**DISTANCE, "is_primary": True}, {**PSNR, "is_primary": False})
@@ -238,12 +237,14 @@ class TestBoards:
         judge(SuiteRun.objects.get(), failing=("attic", "hall"))
         found = column(phase, "distance")
         assert set(found.rank) == {None} and found.acceptance_test.state == "refused"
-        assert found.acceptance_test.sentence.startswith("Shown, not ranked. On attic's own references it did not put ")
+        refusal = found.acceptance_test.refusal
+        assert (refusal.scene, refusal.passed, refusal.of, refusal.untried) == ("attic", 1, 3, None)
+        assert refusal.failure.wrong and Board.from_json(build.build(phase, build.PUBLIC).to_json()).column("distance") == found
 
     def test_a_primary_metric_that_may_not_rank_leaves_the_board_without_an_order_and_says_why(self):
         phase = phase_of({**DISTANCE, "is_primary": True}, {**PSNR, "is_primary": False}, ranking="primary")
         overall = build.build(phase, build.PUBLIC).overall
-        assert set(overall.rank) == {None} and overall.problem.startswith("Piece distance, which decides the order here, is shown and")
+        assert set(overall.rank) == {None} and overall.problem == NoOverallRank(reason=NoOrder.MAY_NOT_RANK, title="Piece distance")
 
     def test_a_mean_rank_is_made_without_it(self):
         phase = phase_of(PSNR, DISTANCE, ranking="mean_rank")
@@ -262,7 +263,7 @@ class TestBoards:
         entry(phase, TeamFactory(challenge=phase.challenge), {"chamfer": [0.1, 0.2], "locase": [4.0, 4.5]})
         found = column(phase, "locase")
         assert found.value == [4.25] and found.rank == [None] and request_missing() == 0
-        assert found.acceptance_test.sentence == "Shown, not ranked: its weights miss requirements that their model card lists."
+        assert found.acceptance_test == ColumnAcceptanceTest(state="weights")
 
 
 class TestOtherCleanViews:
@@ -384,7 +385,7 @@ class TestWorkers:
         acceptance_test = SuiteRun.objects.get()
         assert acceptance_test.state == SuiteRun.State.DONE and acceptance_test.judged_at and acceptance_test.attempts == 0
         found = column(phase, "pieces").acceptance_test
-        assert found.state == "refused" and found.sentence.endswith("it has fewer than 4 clean views.")
+        assert found.state == "refused" and found.refusal.untried == Untried.CLEAN_VIEWS and found.refusal.failure is None
         page = client.get(reverse("acceptance_test", args=[acceptance_test.pk])).content.decode()
         assert "It has fewer than 4 clean views." in page and "not ranked" in page
 
@@ -440,8 +441,7 @@ class TestRetired:
         newer = entry(phase, TeamFactory(challenge=phase.challenge), {"psnr": [25.0, 26.0]})
         assert Evaluation.objects.get(submission=newer).waiting() == []
         found = column(phase, "map")
-        said = "No longer computed: its values stay and do not rank."
-        assert found.acceptance_test == ColumnAcceptanceTest(state="retired", sentence=said)
+        assert found.acceptance_test == ColumnAcceptanceTest(state="retired")
         assert found.value == [0.5, None] and set(found.rank) == {None}
         assert column(phase, "psnr").rank == [2, 1] and request_missing() == 0
 

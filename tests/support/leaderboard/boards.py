@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.records.board import Board, HumanAgreement, MetricColumn
+from leaderboard.records.board import FORMAT, Board, HumanAgreement, MetricColumn
 from leaderboard.stats import ranking
 
 
@@ -45,10 +45,10 @@ def board_of(a: list[float | None], b: list[float | None] | None = None, groups=
         row |= {"received_at": f"2026-03-{i % 28 + 1:02d}T12:00:00+00:00", "verified": False, "state": "", "late": False, "reason": ""}
         rows.append(row | {"paper": "", "code": ""} | given_)
     ranks = {k: getattr(first, k) for k in ("value", "rank", "rank_low", "rank_high", "group", "order", "higher_is_better")}
-    ranks |= {"rule": "primary", "metrics": ["a"], "explanation": [""] * len(a), "problem": ""} | (overall or {})
+    ranks |= {"rule": "primary", "metrics": ["a"], "ranks": [None] * len(a), "incomplete": 0, "problem": None} | (overall or {})
     return Board.model_validate(
         {
-            "format": 2,
+            "format": FORMAT,
             "uncertainty": 1,
             "audience": "public",
             "batch": 1,

@@ -1,25 +1,47 @@
-"""Rankings as the code before format 2 stored them."""
+"""Rankings as the code before format 2, and before format 3, stored them."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from leaderboard.records.board import Board
+from leaderboard.wording.acceptance_test import outcome
+from leaderboard.wording.board import no_order, rule_value
 
-def as_before(content: dict[str, Any]) -> dict[str, Any]:
-    """A ranking in the earlier form: today's keys under their former names, in the same order, with the nulls that stood there."""
+
+def in_format_2(board: Board) -> dict[str, Any]:
+    """A ranking with sentences in the places of reasons and of ranks by metrics."""
+    found = board.model_dump(mode="json") | {"format": 2}
+    for column, of in zip(found["metrics"], board.metrics, strict=True):
+        if (test := of.acceptance_test) is not None:
+            column["acceptance_test"] = {"state": test.state, "sentence": outcome(test), "id": test.id, "scenes": test.scenes}
+    found["overall"] = {}
+    for name, each in board.overall.model_dump(mode="json").items():
+        if name == "problem":
+            found["overall"][name] = no_order(board.overall.problem)
+        elif name == "ranks":
+            said = (rule_value(board.rule_value(index)) for index in range(len(each)))
+            found["overall"]["explanation"] = [words or ("" if board.overall.problem else "unranked: no value for hss") for words in said]
+        elif name != "incomplete":
+            found["overall"][name] = each
+    return found
+
+
+def in_format_1(content: dict[str, Any]) -> dict[str, Any]:
+    """A ranking of format 2 in the form before: its keys under their former names, in the same order, with the nulls that were there."""
 
     def renamed(found: dict[str, Any], **names: str) -> dict[str, Any]:
         return {names.get(name, name): each for name, each in found.items()}
 
-    found = content | {"format": 1, "challenge": renamed(content["challenge"], simulated="simulated")}
-    found["metrics"] = [renamed(one, acceptance_test="acceptance_test") for one in content["metrics"]]
+    found = content | {"format": 1, "challenge": renamed(content["challenge"], simulated="made_up")}
+    found["metrics"] = [renamed(one, acceptance_test="trial") for one in content["metrics"]]
     for column in found["metrics"]:
-        if "acceptance_test" in column:
-            column["acceptance_test"] = renamed(column["acceptance_test"], id="acceptance_test")
+        if "trial" in column:
+            column["trial"] = renamed(column["trial"], id="trial")
     if content["people"]:
-        people = renamed(content["people"], answers="answers")
-        people["study"] = renamed(people["study"], simulated="simulated")
-        people["metrics"] = [_column(renamed(line, reference_point="reference_point")) for line in people["metrics"]]
+        people = renamed(content["people"], answers="judgements")
+        people["study"] = renamed(people["study"], simulated="made_up")
+        people["metrics"] = [_column(renamed(line, reference_point="guard")) for line in people["metrics"]]
         found["people"] = people
     return found
 

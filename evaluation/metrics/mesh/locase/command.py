@@ -158,9 +158,9 @@ def _data(options: argparse.Namespace, subjects: Sequence[Subject], base: Any) -
         "kind, every second coarse; each seen at some 512 points at most",
         "damage": "noise from 0.0001 to 0.03 of the diagonal, smoothing, decimation, quantisation, holes and bumps of any strength; the "
         "object subdivided; another object, and its own bounding box or an ellipsoid of its size",
-        "scores": "pseudo-scores by rank within an object: 5 for what nobody sees, 1 for unrelated meshes, the rest at equal steps between "
-        "them in the order of the mean of the level of the strength and of the level that the measured deviation (distances and normals "
-        "between the surfaces) stands for; never human scores",
+        "scores": "pseudo-scores by rank within an object, never human scores: 5 for damage that nobody sees, 1 for unrelated meshes. The "
+        "rest lie between at equal steps, ordered by the mean of two levels: the strength of the damage, and the measured deviation "
+        "(distances and normals between the surfaces)",
     }
 
 

@@ -106,13 +106,13 @@ SPECS = (
         function=locase,
         examples=("SIZE_AND_PLACE_UNSEEN_BY_LOCASE",),
         warning="Shown, not ranked: on ten meshes that training never saw the shipped weights broke three of four sentences. Noise that "
-        "nobody sees stayed within 2 % of the clean score on eight of ten (worst 11.9 %), more damage scored no higher in 44 of 60 series, "
-        "and an unrelated mesh came last on two of ten; only more noise never scored higher. Order nothing by it. It does not see scale "
-        "either: a mesh that is twice as large, or ten times, scores as one of the right size.",
-        formula="1 + 8 σ(−d(|g_D − g_G|; g_G)), d ≥ 0 without a negative weight, g the weighted mean and the maximum of what a "
-        "network says of each point and its 64 nearest neighbours, over the points and over the four directions that the axes may have "
-        "(eight where two eigenvalues differ by less than 5 %, 24 where all do); D the damaged mesh, G the reference, each centred, "
-        "turned to its principal axes and scaled to mean radius 1",
+        "nobody sees stayed within 2 % of the clean score on eight of ten (worst 11.9 %). More damage scored no higher in 44 of 60 series; "
+        "only more noise never scored higher. An unrelated mesh came last on two of ten. Rank nothing by it. It does not see scale either: "
+        "a mesh of ten times the size scores like one of the right size.",
+        formula="1 + 8 σ(−d(|g_D − g_G|; g_G)); D: damaged mesh, G: reference, each centred, turned to its principal axes and scaled to "
+        "mean radius 1; g: weighted mean and maximum of a network's features of each point and its 64 nearest neighbours, over the points "
+        "and over the four directions that the axes may have (eight where two eigenvalues differ by less than 5 %, 24 where all do); d ≥ "
+        "0, without a negative weight",
         weights="locase",
         tolerance=OF_NETWORKS,
         version=4,

@@ -1,6 +1,6 @@
 """Plausibility of each place of a render among clean views of its scene, by features that are learnt from these views.
 
-The definition is our own. The files, from pictures to score: `features` (a picture's cells as features, whitened so that a step
-aside is short in every direction), `plausibility` (from matches to the score), `metric` (the score of a pair, and of a picture
-without one of the clean views); and `distance`, how far a render is from its reference in these features.
+The definition is our own. `features` describes the cells of a picture, whitened so that a step to a neighbouring cell is short in every
+direction. `plausibility` turns matches into the score. `metric` scores a pair, and a picture without one of the clean views. `distance`
+measures how far a render is from its reference in these features.
 """

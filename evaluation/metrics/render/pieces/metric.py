@@ -223,9 +223,9 @@ _FEATURES = Param(
     LITE0,
     "choice",
     choices=(LITE0, "dictionary", "squeeze"),
-    doc="How a cell of 16 × 16 px is described. lite0: by EfficientNet-Lite0, trained on ImageNet, whose weights are a Python package "
-    "that the server has; the score is (mean √u)². dictionary: by small patterns learnt from the scene's own pictures, without weights. "
-    "squeeze: by the three layers of SqueezeNet that PuzzleSim uses, trained on ImageNet; its weights are downloaded. Each choice is a "
+    doc="How a cell of 16 × 16 px is described. lite0: by EfficientNet-Lite0, trained on ImageNet. Its weights are a Python package that "
+    "the server has, and the score is (mean √u)². dictionary: by small patterns learnt from the scene's own pictures, without weights. "
+    "squeeze: by the three layers of SqueezeNet that PuzzleSim uses, trained on ImageNet. Its weights are downloaded. Each choice is a "
     "column of its own.",
     source=Source.OURS,
 )
@@ -239,8 +239,9 @@ _BLIND = (
     "compares with the true view."
 )
 _U = (
-    "u(p) = s(p) / n(p), s(p) the share of clean views' ρ above ρ(p) = d(p) / (δ(r(p)) + ¼ median δ), d(p) the distance of cell p to its "
-    "match r(p) in the clean views, δ(r) that of a clean cell to the nearest of other clean views, n(p) the cells with the same match"
+    "u(p) = s(p) / n(p); s(p): share of clean cells whose ρ is above ρ(p) = d(p) / (δ(r(p)) + ¼ median δ); d(p): distance of cell p to its "
+    "match r(p) in the clean views; δ(r): distance of clean cell r to the nearest cell of other clean views; n(p): number of cells with "
+    "the same match"
 )
 
 # Of a backbone's features; cells at the threshold fall on either side of it, and of two matches that are equally near either is taken.
@@ -255,7 +256,7 @@ _PIECES = MetricSpec(
     unit="",
     params=(_FEATURES, PRECISION),
     worst="0",
-    doc="Whether the parts of a render are as plausible as those of clean views of its scene, from any viewpoint. Each cell is matched to "
+    doc="How plausible the parts of a render are, compared with clean views of its scene from any viewpoint. Each cell is matched to "
     "the clean views, and its distance is compared with those between clean views at the cell it matches. A piece of a clean view that is "
     "matched often counts once, so an empty picture gains nothing. It needs no aligned reference. There is no value with fewer than 4 "
     "clean views or a side under 96 px. At most 100 clean views are used, and images are scaled to at most 960 pixels on their longer "

@@ -180,7 +180,7 @@ _WEIGHTS = Param(
     network="backbone",
     doc=(
         "The backbone and its training data. squeezenet-imagenet is the paper's; alexnet-imagenet and vgg16-imagenet are the other two in "
-        "its code. All three are downloaded. Layers and their weights (0.67, 0.20, 0.13) are those of the authors' code."
+        "its code. All three are downloaded. Layers and their weights (0.67, 0.20, 0.13) are taken from the authors' code."
     ),
     source=Source.PAPER,
 )
@@ -188,7 +188,7 @@ _WEIGHTS = Param(
 _TOLERANCE = replace(OF_NETWORKS, parts=(("share_below_0.6", Tolerance(absolute=2e-3)),))
 _ORIGIN = Origin((papers.PUZZLESIM,), "the mean of the map is our own score")
 _FORMULA = (
-    "S(p) = Σ_l w_l max_{n,q} ⟨F_l(ref_n, q), F_l(render, p)⟩, w = (0.67, 0.20, 0.13) on the third to fifth feature map of the backbone, "
+    "S(p) = Σ_l w_l max_{n,q} ⟨F_l(ref_n, q), F_l(render, p)⟩, w = (0.67, 0.20, 0.13); F_l: third to fifth feature map of the backbone, "
     "features of length 1, each map enlarged bilinearly"
 )
 
@@ -204,8 +204,9 @@ SPECS = (
         params=(_WEIGHTS, PRECISION),
         worst="0",
         doc=(
-            "Whether each patch of a render resembles some patch of the scene's clean views, from any viewpoint: the mean of a map in "
-            "which artifacts have low values. It needs no aligned reference. At most 100 clean views are used, and images are scaled to "
+            "How much each patch of a render resembles the most similar patch of the scene's clean views, from any viewpoint. The value is "
+            "the mean of a map in which artifacts have low values. It needs no aligned reference. At most 100 clean views are used, and "
+            "images are scaled to "
             "at most 960 pixels on their longer side."
         ),
         origin=_ORIGIN,

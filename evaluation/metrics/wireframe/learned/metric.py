@@ -120,8 +120,8 @@ SPECS = (
             "Never let it decide alone. A network learns what raters happened to like, from one side, and an entry can please it "
             "without being better (reward hacking). Rank by a geometric metric and read this one beside it."
         ),
-        formula="g(r), P(i before j) = σ(g(r_i) − g(r_j)); r the picture of 518 × 518 pixels of the prediction in blue over the reference "
-        "in black, without perspective, azimuth 45°, elevation 30°; g = head(features(r)), features frozen",
+        formula="g(r), P(i before j) = σ(g(r_i) − g(r_j)); r: picture of 518 × 518 pixels, prediction in blue over reference in black, "
+        "orthographic, azimuth 45°, elevation 30°; g = head(features(r)), features frozen",
         weights="wf_learned",
         tolerance=Tolerance(relative=1e-3, absolute=1e-3),  # logits, which may lie near 0
         effort=Effort(6.0, 30, power=0.0),  # DINOv2 on one core, twice where the reference alone is not known yet

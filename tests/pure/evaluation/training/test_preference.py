@@ -241,11 +241,11 @@ def test_the_command_trains_weights_that_the_metric_then_uses(exported, tmp_path
     assert (
         card["sha256"] == hashlib.sha256(data).hexdigest()
         and card["simulated"]
-        and "raters of the study they were trained on are made up" in card["statement"]
+        and "raters of their training study are simulated" in card["statement"]
     )
     assert card["data"]["decisions"] == 20 and card["data"]["title"] == "Two houses" and card["features"]["name"] == random_weights.STAND_IN
     text = (out / "mine.md").read_text()
-    assert card["sha256"] in text and "reward hacking" in text and "| mean ± sd |" in text and "made up" in text
+    assert card["sha256"] in text and "reward hacking" in text and "| mean ± sd |" in text and "are simulated" in text
     assert {name: tuple(value.shape) for name, value in load(data).items()} == {
         name: tuple(value.shape) for name, value in Head(4480).state_dict().items()
     }

@@ -6,8 +6,9 @@ import pytest
 
 from leaderboard.boards.entry_summary import above, entry_summary, from_first, strips, tied_with
 from leaderboard.boards.unranked import unranked
-from leaderboard.records.board import WAITING, Board, ColumnAcceptanceTest, HumanAgreement, Rule
+from leaderboard.records.board import WAITING, Board, ColumnAcceptanceTest, HumanAgreement, NoOverallRank, Rule
 from leaderboard.records.entry_summary import Extremes, FromFirst, NoRank, OwnRank, Unranked
+from leaderboard.stats.ranking import NoOrder
 from tests.support.leaderboard.boards import board_of, column_of
 from tests.support.leaderboard.reasons import few_raters
 
@@ -149,12 +150,13 @@ def test_an_entry_without_a_rank_has_a_reason(fields, found):
 
 
 def test_a_board_without_an_order_and_a_metric_that_may_not_rank_are_reasons_too():
-    board = board_of([0.1, 0.5], overall={"problem": "no metric takes part", "rank": [None, None]})
-    assert unranked(board, board.overall, 0) == Unranked(NoRank.NO_ORDER, note="no metric takes part")
+    board = board_of([0.1, 0.5], overall={"problem": {"reason": "no_metric"}, "rank": [None, None]})
+    assert unranked(board, board.overall, 0) == Unranked(NoRank.NO_ORDER, problem=NoOverallRank(reason=NoOrder.NO_METRIC))
     column = column_of("a", [None, 0.5])
     assert unranked(board, column, 0) == Unranked(NoRank.LACKS, titles=("A",)) and unranked(board, column, 1) is None
-    waiting = column.model_copy(update={"acceptance_test": ColumnAcceptanceTest(state="waiting", sentence="It is not done.")})
-    assert unranked(board, waiting, 0) == Unranked(NoRank.NOT_PASSED, note="It is not done.")
+    test = ColumnAcceptanceTest(state="waiting", percent=40)
+    waiting = column.model_copy(update={"acceptance_test": test})
+    assert unranked(board, waiting, 0) == Unranked(NoRank.NOT_PASSED, acceptance_test=test)
 
 
 class TestStrips:

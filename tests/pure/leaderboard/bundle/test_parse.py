@@ -214,6 +214,13 @@ def test_a_reference_without_a_length_is_refused_by_item(tmp_path):
         parse(folder)
 
 
+def test_a_picture_of_too_many_bytes_is_refused_unread(tmp_path):
+    with (tmp_path / "huge.png").open("wb") as file:
+        file.truncate(40 << 30)  # takes no room on the disk, and would not fit into memory
+    (said,) = problems(tmp_path, SMALL + "pictures:\n  - path: huge.png\n")
+    assert "pictures[0].path" in said and "42,949,672,960" in said
+
+
 def test_a_link_out_of_the_bundle_is_not_followed(tmp_path):
     (tmp_path / "secret.txt").write_text("secret")
     folder = write_bundle(tmp_path / "bundle", SMALL.replace("title: Roofs", "title: Roofs\nrules_file: rules.md", 1))

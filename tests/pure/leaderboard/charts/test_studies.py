@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.charts.studies import MAX_NAMES, Point, adequacy, agreement_map, scatter
+from leaderboard.stats.minimums import RATERS_FOR_FIGURE
 from leaderboard.stats.subsample_stability import Curve
 
 
@@ -28,16 +29,16 @@ def test_that_all_of_them_agree_with_all_of_them_says_nothing_of_less(resource, 
 
 
 def test_people_keep_the_order_from_the_smallest_number_that_bears_a_figure_on():
-    many = Curve(resource="raters", sizes=[1, 5, 9], mean=[1.0] * 3, low=[1.0] * 3, high=[1.0] * 3, enough=1)
-    assert adequacy(many).summary == "People: random subsets of 5 or more of 9 reliably give the same order."
+    many = Curve(resource="raters", sizes=[1, RATERS_FOR_FIGURE, 9], mean=[1.0] * 3, low=[1.0] * 3, high=[1.0] * 3, enough=1)
+    assert adequacy(many).summary == f"People: random subsets of {RATERS_FOR_FIGURE} or more of 9 reliably give the same order."
 
 
 def test_where_all_entries_are_level_there_is_no_order_to_keep_and_no_lack_of_answers():
     nothing = [None] * 3
     level = Curve(resource="comparisons", sizes=[1, 30, 960], mean=nothing, low=nothing, high=nothing, enough=None)
-    assert adequacy(level).summary == "All stand level, so there is no order that a part of the answers could keep."
+    assert adequacy(level).summary == "All entries are tied, so there is no order that a subset of the answers could keep."
     one = Curve(resource="raters", sizes=[1], mean=[1.0], low=[1.0], high=[1.0], enough=None)
-    assert adequacy(one).summary == "There are too few people to take parts of."
+    assert adequacy(one).summary == "There are too few people to take subsets."
 
 
 def points(*places: tuple[float, float]) -> list[Point]:

@@ -22,7 +22,7 @@ def test_every_number_is_read_to_its_last_bit():
 
 
 def test_what_only_some_rankings_hold_is_written_where_they_do():
-    acceptance_test = ColumnAcceptanceTest(state="passed", sentence="Passed.", id=3, scenes=["attic"])
+    acceptance_test = ColumnAcceptanceTest(state="passed", id=3, scenes=["attic"])
     first = column_of("a", [0.5, 0.4], acceptance_test=acceptance_test, clean=[], weight=2, scale=[0, 1])
     values = {FieldKind.LINK: "https://example.org/w", FieldKind.COUNT: 38_000_000, FieldKind.AMOUNT: 0.4}
     card = {name: [values.get(PUBLIC_FIELDS[name].kind, "text"), None] for name in BoardEntry.stated}

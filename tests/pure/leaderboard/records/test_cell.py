@@ -25,7 +25,7 @@ def test_one_item_alone_claims_no_certainty():
 
 def test_equal_values_are_told_from_too_few_and_from_a_column_that_may_not_rank():
     tested = column_of("a", [0.5], n=[12]).model_copy(update={"pairs": Pairs(tested=[0], p=[])})
-    waiting = tested.model_copy(update={"acceptance_test": ColumnAcceptanceTest(state="waiting", sentence="")})
+    waiting = tested.model_copy(update={"acceptance_test": ColumnAcceptanceTest(state="waiting")})
     few = tested.model_copy(update={"n": [5]})
     assert [Cell(column, 0).state for column in (tested, waiting, few)] == [State.ALIKE, State.NO_INTERVAL, State.NO_INTERVAL]
     assert Cell(column_of("a", [None]), 0).state is State.NOT_APPLICABLE

@@ -10,7 +10,7 @@ from leaderboard.boards.people import People
 from leaderboard.records.agreement import Known, Line, Verdict
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Standing
-from leaderboard.stats.minimums import ITEMS_FOR_FIGURE, RATERS_FOR_FIGURE
+from leaderboard.stats.minimums import ITEMS_FOR_FIGURE, ITEMS_FOR_FIRM_INTERVAL, RATERS_FOR_FIGURE, RATERS_FOR_FIRM_INTERVAL
 from leaderboard.stats.states import Key, Reason, State
 from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.wording import agreement as wording
@@ -139,14 +139,13 @@ def test_intervals_of_few_people_or_items_are_said_to_be_rough_where_they_stand_
         every = column("constant", agreement(0.5, n=60, raters=raters, samples=samples), reference_point=True)
         return people_wording.rough_on_board(found(metrics=[every], **more), "house")
 
-    assert rough(5, 8) == "few raters: rough intervals" and rough(8, 7) == "few houses: rough intervals"
-    assert rough(7, 5) == "few raters and houses: rough intervals"
-    assert rough(8, 7, unsampled=True) == "few comparisons: rough intervals"
-    assert (rough(8, 8), rough(5, 5, reason=few_raters(4)), people_wording.rough_on_board(found())) == (
-        "",
-        "",
-        "",
-    )
+    raters, items = RATERS_FOR_FIRM_INTERVAL, ITEMS_FOR_FIRM_INTERVAL
+    assert rough(RATERS_FOR_FIGURE, items) == "few raters: rough intervals"
+    assert rough(raters, items - 1) == "few houses: rough intervals"
+    assert rough(raters - 1, ITEMS_FOR_FIGURE) == "few raters and houses: rough intervals"
+    assert rough(raters, items - 1, unsampled=True) == "few comparisons: rough intervals"
+    few = rough(RATERS_FOR_FIGURE, ITEMS_FOR_FIGURE, reason=few_raters(RATERS_FOR_FIGURE - 1))
+    assert (rough(raters, items), few, people_wording.rough_on_board(found())) == ("", "", "")
 
 
 def test_a_correlation_without_an_interval_says_so():

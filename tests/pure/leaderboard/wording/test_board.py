@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.boards.rows import BoardRows, Choice
-from leaderboard.records.board import ColumnAcceptanceTest, Pairs, Rule
+from leaderboard.records.board import ColumnAcceptanceTest, NoOverallRank, Pairs, Rule, RuleValue
 from leaderboard.records.cell import Cell, FoldedRank
 from leaderboard.stats.meaning import At
-from leaderboard.stats.ranking import RULES
+from leaderboard.stats.ranking import RULES, NoOrder
 from leaderboard.stats.states import Key, Reason
 from leaderboard.wording import certainty
-from leaderboard.wording.board import difference, digits, ends, folded, rule, text, value_words, widths
+from leaderboard.wording.board import difference, digits, ends, folded, no_order, rule, rule_value, text, value_words, widths
+from leaderboard.wording.reasons import sentence
 from tests.support.leaderboard.boards import board_of, column_of
 from tests.support.leaderboard.reasons import few_raters
 
@@ -35,6 +36,34 @@ def test_every_rule_has_a_name():
     assert len({rule(Rule(key, 2, "A")) for key in RULES}) == len(RULES)
 
 
+RANKS = {"value": 6.5, "ranks": (1, 3, 1.5), "weights": (3, 1, 0.5), "incomplete": 0, "counted": True}
+
+
+@pytest.mark.parametrize(
+    ("key", "changes", "words"),
+    [
+        ("primary", {"ranks": (1,)}, "rank 1 in HSS, the primary metric"),
+        ("mean_rank", {}, "mean rank of 3 metrics: 1, 3, 1.5"),
+        ("mean_rank", {"ranks": (2,)}, "mean rank of 1 metric: 2"),
+        ("median_rank", {"incomplete": 1}, "median rank of 3 metrics: 1, 3, 1.5 (1 incomplete entry left out)"),
+        ("borda", {"incomplete": 2}, "6.5 Borda points from ranks in 3 metrics: 1, 3, 1.5 (2 incomplete entries left out)"),
+        ("weighted", {"counted": False}, "not counted; would have weighted mean rank of 3 metrics: 1 × 3, 3 × 1, 1.5 × 0.5"),
+    ],
+)
+def test_an_overall_value_names_the_ranks_that_it_is_made_of(key, changes, words):
+    assert rule_value(RuleValue(Rule(key, 3, "HSS"), **RANKS | changes)) == words
+
+
+def test_an_entry_without_an_overall_value_is_told_nothing_of_it():
+    assert rule_value(None) == no_order(None) == ""
+
+
+def test_every_reason_for_no_overall_rank_is_worded():
+    said = {reason: no_order(NoOverallRank(reason=reason, title="HSS", note="weights were lost")) for reason in NoOrder}
+    assert all(said.values()) and len(set(said.values())) == len(NoOrder)
+    assert said[NoOrder.MAY_NOT_RANK].startswith("HSS, which decides") and said[NoOrder.EARLIER] == "weights were lost"
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -48,7 +77,7 @@ def test_every_rule_has_a_name():
             {"percent": True, "ci_low": [0.4], "ci_high": [0.6]},
             "people would pick it in 50.0 % of comparisons; 95 % interval 40.0 to 60.0 %; rank 1",
         ),
-        ({"acceptance_test": ColumnAcceptanceTest(state="waiting", sentence=""), "rank": [None]}, "0.5; shown, not ranked"),
+        ({"acceptance_test": ColumnAcceptanceTest(state="waiting"), "rank": [None]}, "0.5; shown, not ranked"),
         ({"pairs": Pairs(tested=[0], p=[]), "n": [12]}, f"0.5; {certainty.alike(12, 'house')}; rank 1"),
     ],
 )
@@ -62,7 +91,7 @@ def test_a_value_is_told_with_its_interval_and_its_rank(changes, words):
     [
         ({}, "no value"),
         ({"waits": True}, "waiting for re-evaluation"),
-        ({"reason": few_raters(3)}, "Too few raters: 5 are needed, there are 3."),
+        ({"reason": few_raters(3)}, sentence(few_raters(3))),
         ({"reason": Reason(Key.MET_NONE_WITH_PLACE)}, "It met none of those that have a place with people."),
     ],
 )

@@ -34,7 +34,7 @@ def test_the_first_entry(record, said):
     [
         (
             PARTED,
-            "The metrics put a first. People prefer b: they would pick it in 70 of 100 comparisons of the two [60, 80].",
+            "The metrics put a first. People prefer b. People would pick b in 70 of 100 comparisons of the two [60, 80].",
             [
                 ("70 of 100", "comparisons of these two in which people would pick b, 95 % interval [60, 80]"),
                 ("1,200", "votes by 9 raters on all entries of the study"),
@@ -42,7 +42,7 @@ def test_the_first_entry(record, said):
         ),
         (
             TURNED,
-            "F1 puts a before b. People prefer b: they would pick it in more than 99 of 100 comparisons of the two [90, 100].",
+            "F1 puts a before b. People prefer b. People would pick b in more than 99 of 100 comparisons of the two [90, 100].",
             [
                 ("more than 99 of 100", "comparisons of these two in which people would pick b, 95 % interval [90, 100]"),
                 ("1,200", "votes by 9 raters on all entries of the study"),
@@ -50,7 +50,7 @@ def test_the_first_entry(record, said):
         ),
         (
             SCORED,
-            "The metrics put a first. People prefer b: they score it 0.52 points higher [0.31, 0.70].",
+            "The metrics put a first. People prefer b. People score b 0.52 points higher [0.31, 0.70].",
             [
                 ("0.52 points", "by which people score b higher, on a scale from 1 to 5, 95 % interval [0.31, 0.70]"),
                 ("1", "rating by raters unknown on all entries of the study"),
@@ -65,9 +65,9 @@ def test_the_first_entry(record, said):
 )
 def test_where_metrics_and_people_differ(record, said, figures):
     statement = contradiction.statement(record)
-    assert statement.text == said and contradiction.figures(record) == figures
+    assert (statement + contradiction.how_often(record)).text == said and contradiction.figures(record) == figures
     assert [part.text for part in statement.parts if part.tone is Tone.PERSON] == ["b"]
-    assert (contradiction.order(record) + contradiction.preferred(record)).text.endswith(" People prefer b.")
+    assert statement.text.endswith(" People prefer b.") and len(statement.text.split()) <= 20
 
 
 def test_the_widest_difference():

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from leaderboard.records.board import Rule
+from leaderboard.records.board import ColumnAcceptanceTest, NoOverallRank, Rule
 from leaderboard.records.cell import Cell, Strip
 from leaderboard.records.entry_summary import EntrySummary, Extremes, FromFirst, NoRank, OwnPlace, OwnRank, Unranked
 from leaderboard.records.people import Basis
+from leaderboard.stats.ranking import NoOrder
 from leaderboard.wording.entry_summary import brief, extremes, people, people_basis, rank, strip_note, unranked
 from leaderboard.wording.statement import Tone
 from submissions.entry_states import Reason
@@ -48,8 +49,14 @@ def test_a_rank_names_the_entries_it_is_tied_with_where_they_are_few_and_known(r
         (Unranked(NoRank.BASELINE), "It is a baseline, which is shown and holds no rank."),
         (Unranked(NoRank.LATE), UNRANKED[Reason.LATE]),
         (Unranked(NoRank.OFF, state="hidden"), "It is hidden: it holds no rank, and the public does not see this."),
-        (Unranked(NoRank.NO_ORDER, note="no metric takes part"), "There is no overall rank here: no metric takes part."),
-        (Unranked(NoRank.NOT_PASSED, note="Its acceptance test is not done."), "Its acceptance test is not done."),
+        (
+            Unranked(NoRank.NO_ORDER, problem=NoOverallRank(reason=NoOrder.NO_METRIC)),
+            "There is no overall rank here: an overall rank needs at least one metric.",
+        ),
+        (
+            Unranked(NoRank.NOT_PASSED, acceptance_test=ColumnAcceptanceTest(state="failed")),
+            "Shown, not ranked: its acceptance test could not run.",
+        ),
         (Unranked(NoRank.LACKS, titles=("A", "B")), "It has no value in A and B."),
         (Unranked(NoRank.LACKS), "It has no value in a metric that decides the order."),
     ],
@@ -59,7 +66,8 @@ def test_an_entry_without_a_rank_has_one_reason(record, words):
 
 
 def test_every_reason_for_no_rank_is_worded():
-    every = [unranked(Unranked(reason, state="hidden", note=f"{reason}", titles=(reason,))) for reason in NoRank]
+    said = {"problem": NoOverallRank(reason=NoOrder.WEIGHTS), "acceptance_test": ColumnAcceptanceTest(state="failed")}
+    every = [unranked(Unranked(reason, state="hidden", titles=(reason,), **said)) for reason in NoRank]
     assert all(every) and len(set(every)) == len(NoRank)
 
 

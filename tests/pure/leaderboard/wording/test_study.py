@@ -15,7 +15,7 @@ from leaderboard.stats import mos_table as rating
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.davidson import Fragile
-from leaderboard.stats.minimums import RATERS_FOR_FIGURE
+from leaderboard.stats.minimums import ITEMS_FOR_FIGURE, RATERS_FOR_FIGURE
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.plans import Plan, Settling
 from leaderboard.stats.rater_groups import RaterGroups
@@ -110,12 +110,13 @@ def test_where_there_is_nothing_to_say_that_is_all_that_is_said(rows, damaged, e
 
 
 def test_where_all_answers_are_alike_nothing_says_how_surely_anything_leads():
-    """Each of five people was asked about three of the five items: too few answers for a share of the two alone."""
-    summary = summary_of([Vote(f"r{k}", "a", "b", "left", f"s{(k + n) % 5}") for k in range(5) for n in range(3)])
+    """Each of few people was asked about three of the items: too few answers for a share of the two alone."""
+    asked = [(k, n) for k in range(RATERS_FOR_FIGURE) for n in range(3)]
+    summary = summary_of([Vote(f"r{k}", "a", "b", "left", f"s{(k + n) % ITEMS_FOR_FIGURE}") for k, n in asked])
     assert sentences(summary) == [("All answers are alike.", "")] and summary.entry_pairs[0].asked is None
     told = of_pair(summary, "b", "a", "house")
     assert told[0] == "Nothing says how certain people's preference for B is."
-    assert ", the same with every rater and every house, so it has no interval: 15 votes on this pair" in told[1]
+    assert f", the same with every rater and every house, so it has no interval: {len(asked)} votes on this pair" in told[1]
 
 
 def test_enough_people_who_all_prefer_one_of_two_have_a_share_with_an_interval():
@@ -382,9 +383,9 @@ def test_rater_groups_are_told_with_the_likeness_on_other_items():
     told = words.rater_groups(replace(summary, rater_groups=split), "house")
     assert told == (
         "There are 2 rater groups, of 8 and 6 raters. Two raters of one group agree on 75 of 100 comparisons, two of different groups on "
-        "28 (permutation test on houses that were not used to find the groups, p < .001)."
+        "28. A permutation test on houses that were not used to find the groups gives p < .001."
     )
-    assert "groups, p = .042)" in words.rater_groups(replace(summary, rater_groups=replace(split, p=0.042)))
+    assert "groups gives p = .042." in words.rater_groups(replace(summary, rater_groups=replace(split, p=0.042)))
 
 
 def test_each_line_says_what_is_settled_and_what_a_part_of_the_answers_keeps():

@@ -134,7 +134,7 @@ def test_trouble_at_the_server_is_waited_out(made, server):
 @pytest.mark.parametrize("status", [403, 404, 410])
 def test_a_refusal_is_one_sentence_and_not_repeated(made, server, status):
     server.statuses = [status] * 9
-    with pytest.raises(FetchError, match=f"answered {status}; get squeezenet1_1 by hand and give it with --from"):
+    with pytest.raises(FetchError, match=rf"answered {status}\. Download squeezenet1_1 yourself and pass it with --from"):
         get(made(SHA[:8]))
     assert len(server.asked) == 1
 

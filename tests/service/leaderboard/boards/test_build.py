@@ -16,6 +16,7 @@ from leaderboard.api import boards as api
 from leaderboard.boards import build, snapshots
 from leaderboard.models import Snapshot, read_board
 from leaderboard.records.board import Board, BoardEntry, ColumnHead, MetricColumn, PublicEntry, StudyFacts, StudyName
+from leaderboard.stats.ranking import NoOrder
 from leaderboard.tasks import build_due_boards, due_phases
 from submissions.errors import Refused
 from submissions.models import Phase, Submission
@@ -249,7 +250,7 @@ class TestBaselinesHiddenAndLate:
         entry(phase, people.other_team, scores(0.2), method_name="complete")
         content = public(set_phase(phase, ranking="mean_rank"))
         assert names(content) == ["complete", "no hss"] and ranks(content) == {"complete": 1, "no hss": None}
-        assert "unranked: no value for hss" in content.overall.explanation
+        assert None in content.overall.ranks and content.overall.incomplete == 1
 
 
 class TestRanks:
@@ -278,7 +279,7 @@ class TestRanks:
         batch = EvaluationBatch.current(phase)
         EvaluationBatch.objects.filter(pk=batch.pk).update(metrics=[{**m, "weight": 0.0} for m in batch.metrics])
         content = public(set_phase(phase, ranking="weighted"))
-        assert "weights" in content.overall.problem and content.overall.rank == [None]
+        assert content.overall.problem.reason is NoOrder.WEIGHTS and content.overall.rank == [None]
 
     def test_a_phase_without_a_batch_has_no_board(self, challenge):
         from tests.support.factories import PhaseFactory

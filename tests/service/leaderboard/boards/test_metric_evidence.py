@@ -87,7 +87,7 @@ class TestTable:
             metric_evidence.RANDOM,
             metric_evidence.OTHER_STEP,
             metric_evidence.CONTRADICTS,
-            "Exact symmetry turns on",
+            "Exact symmetry depends on",
         )
         differing = 0
         for key in registry.REGISTRY:

@@ -247,7 +247,7 @@ def test_the_published_table_stands_on_a_board_with_its_agreement(published, cli
         assert metric.group == metric.rank_low == metric.ci_low == [None] * 12
     page = client.get("/challenges/radiance-fields/published/").content.decode()
     for words in (
-        '<b>Zip-NeRF</b> first, people&#x27;s published means <b class="person">Mip-NeRF360</b>; means alone do not say',
+        '<b>Zip-NeRF</b> first. People&#x27;s published means put <b class="person">Mip-NeRF360</b> first.',
         "ρ 0.66 [",
         "ρ 0.80 [",
         "· 11 entries",

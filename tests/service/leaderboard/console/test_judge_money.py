@@ -240,7 +240,7 @@ def test_texts_asked_from_a_terminal_are_paid_from_the_budget_that_is_named(serv
     JudgeBudget.set_limit(challenge, cost + Decimal("0.0000000001"), people.staff)
     with pytest.raises(CommandError, match=r"is left of the .* may cost the challenge"):
         call_command(*command, "--challenge", challenge.slug)
-    with pytest.raises(CommandError, match="prices of its model are not known"):
+    with pytest.raises(CommandError, match="prices of this model are not known"):
         call_command(*command, "other", "--challenge", challenge.slug)
     assert len(server.requests) == sent and JudgeBudget.of(challenge).counted == cost
     assert AuditEntry.objects.get(action="judge.texts").detail["model"] == "seer-1", "of what was sent, and of nothing else"

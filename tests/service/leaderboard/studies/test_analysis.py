@@ -219,7 +219,9 @@ def test_the_front_page_tells_the_surest_pair_that_a_metric_turns_round_where_no
 
     assert "The metrics put <b>near</b> first" in front() and "before far off" not in front(), "a first that is turned is told before"
     Snapshot.objects.update(lead=board.lead | {"parted": None})
-    said = f'</a>: {turned.metric} puts <b>near</b> before far off. People prefer <b class="person">far off</b>: they would pick it in '
+    said = (
+        f'</a>: {turned.metric} puts <b>near</b> before far off. People prefer <b class="person">far off</b>. People would pick far off in '
+    )
     poster = f"/entries/{entries[1].pk}/posters/{turned.sample}.webp"
     assert said in front() and poster not in front() and client.get(poster).status_code == 403
     type(phase).objects.filter(pk=phase.pk).update(reference_access="public")

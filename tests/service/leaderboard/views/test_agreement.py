@@ -12,6 +12,8 @@ from django.utils import timezone
 
 from leaderboard.boards import ranking_variants, snapshots
 from leaderboard.models import Snapshot
+from leaderboard.records.board import NoOverallRank
+from leaderboard.stats.ranking import NoOrder
 from leaderboard.tasks import build_due_boards
 from leaderboard.views.choosing_metrics import letter
 from submissions.models import Phase, Submission
@@ -142,16 +144,17 @@ class TestLittleToCompare:
 
     def test_a_board_without_an_overall_rank_still_shows_agreement(self, client, board):
         ranking = Snapshot.current(board, "public").board
-        overall = ranking.overall.model_copy(update={"problem": "weights must be finite", "metrics": []})
+        problem = NoOverallRank(reason=NoOrder.WEIGHTS)
+        overall = ranking.overall.model_copy(update={"problem": problem, "metrics": []})
         found = ranking_variants.of(ranking.model_copy(update={"overall": overall}))
-        assert found.problem == "weights must be finite" and not found.variants and found.matrix.tau[0, 1] == pytest.approx(1 / 3)
+        assert found.problem == problem and not found.variants and found.matrix.tau[0, 1] == pytest.approx(1 / 3)
 
     def test_a_metric_without_any_value_is_left_out(self, board):
         ranking = Snapshot.current(board, "public").board
         metrics = [m if m.slug != "hss" else m.model_copy(update={"value": [None] * len(m.value)}) for m in ranking.metrics]
         found = ranking_variants.of(ranking.model_copy(update={"metrics": metrics}))
         assert [metric.slug for metric in found.metrics] == ["corner_f1", "edge_f1"]
-        assert found.n == 4 and found.problem == "a metric of the board's rule has no values yet"
+        assert found.n == 4 and found.problem == NoOverallRank(reason=NoOrder.NO_VALUES)
 
 
 class TestWhoSeesIt:

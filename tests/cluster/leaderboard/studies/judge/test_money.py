@@ -146,7 +146,7 @@ def test_budgets_of_the_month_hold_a_run_back_before_and_while_it_asks(study, se
 def test_what_is_limited_needs_prices(study, server, settings, people):
     settings.JUDGE_CHALLENGE_BUDGET = Decimal(5)
     other = planning.make(study, None, "dear-2", Wish("one-view", 50))
-    with pytest.raises(ValueError, match="prices of its model are not known"):
+    with pytest.raises(ValueError, match="prices of this model are not known"):
         planning.begin(other, people.organizer)
     settings.JUDGE_PRICES = {"dear-2": (Decimal(1), Decimal(1))}
     planning.begin(other, people.organizer)

@@ -1,4 +1,4 @@
-"""Rankings that the code before format 2 stored, migrated: both addresses, both digests, and the bytes of before."""
+"""Rankings that the code before formats 2 and 3 stored, migrated: all addresses, all digests, and the bytes of before."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from django.urls import reverse
 from leaderboard.boards import snapshots
 from leaderboard.exports.tables.file_formats import FILE_FORMATS
 from leaderboard.models import EarlierForm, Snapshot, read_board
-from tests.support.leaderboard.earlier_forms import as_before
+from tests.support.leaderboard.earlier_forms import in_format_1, in_format_2
 
 pytestmark = pytest.mark.django_db
-MIGRATION = import_module("leaderboard.migrations.0042_format_2_of_rankings")
+FORMAT_2, FORMAT_3 = (import_module(f"leaderboard.migrations.{name}_of_rankings") for name in ("0042_format_2", "0046_format_3"))
 
 
 def text(response) -> str:
@@ -31,12 +31,12 @@ def kept(phase, scored) -> tuple[Snapshot, str, bytes]:
     scored(0.2, method_name="other-method")
     row = snapshots.make(phase, Snapshot.Audience.PUBLIC)
     today = zlib.decompress(bytes(row.payload))
-    before = json.dumps(as_before(json.loads(today)), separators=(",", ":")).encode()
+    before = json.dumps(in_format_1(in_format_2(row.board)), separators=(",", ":")).encode()
     digest = hashlib.sha256(f"{phase.pk}\n".encode() + before).hexdigest()
     lead = {("people_made_up" if name == "people_simulated" else name): each for name, each in row.lead.items()}
     Snapshot.objects.filter(pk=row.pk).update(payload=zlib.compress(before), digest=digest, lead=lead)
-    MIGRATION.convert_rankings(apps, None)
-    MIGRATION.convert_rankings(apps, None)  # a second time nothing changes
+    for migration in (FORMAT_2, FORMAT_2, FORMAT_3, FORMAT_3):  # a second time nothing changes
+        migration.convert_rankings(apps, None)
     read_board.cache_clear()
     found = Snapshot.objects.get(pk=row.pk)
     assert zlib.decompress(bytes(found.payload)) == today and found.lead == row.lead
@@ -85,7 +85,8 @@ def test_rankings_that_differed_in_their_form_alone_are_one_at_both_addresses(ph
     again = hashlib.sha256(f"{phase.pk}\n".encode() + other).hexdigest()
     copy = {name: getattr(row, name) for name in ("phase_id", "audience", "batch_id", "n_entries", "n_teams", "lead")}
     Snapshot.objects.create(**copy, digest=again, payload=zlib.compress(other), revision=row.revision + 3)
-    MIGRATION.convert_rankings(apps, None)
+    FORMAT_2.convert_rankings(apps, None)
+    FORMAT_3.convert_rankings(apps, None)
     assert Snapshot.get(phase, again).pk == Snapshot.get(phase, digest).pk == Snapshot.get(phase, row.digest).pk == row.pk
-    assert EarlierForm.objects.count() == 2 and Snapshot.objects.get(pk=row.pk).revision == row.revision + 3
+    assert EarlierForm.objects.count() == 4 and Snapshot.objects.get(pk=row.pk).revision == row.revision + 3
     assert Snapshot.get(phase, again).content(again) == other

@@ -1,0 +1,117 @@
+"""Sentences on an acceptance test: what it showed, and no more. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from evaluation.metrics.spec import MetricSpec
+from evaluation.properties.gate import design
+from evaluation.properties.gate.design import BY_NAME, CROSS, FULL, MIN_CLEAN_VIEWS, MODEL, SET, Outcome, SceneVerdict, Untried, kind_of
+from leaderboard.records import board
+from leaderboard.records.board import ColumnAcceptanceTest, Refusal
+from leaderboard.wording.nouns import plural
+
+ON = {CROSS: "clean views", FULL: "references", SET: "references", MODEL: "references"}
+MODEL_DAMAGES = {"unrelated": "another reference in its place", "empty": "an empty entry"}
+NOT_RANKED = {
+    Outcome.RETIRED: "No longer computed: its values stay and do not rank.",
+    Outcome.WEIGHTS: "Shown, not ranked: its weights miss requirements that their model card lists.",
+    Outcome.OUTDATED: "Shown, not ranked: its values are of an older version without an acceptance test; re-evaluate the phase.",
+    Outcome.WAITING: "Shown, not ranked yet: its acceptance test on the phase's own references is running ({percent} %).",
+    Outcome.FAILED: "Shown, not ranked: its acceptance test could not run.",
+}
+UNTRIED = {
+    Untried.CLEAN_VIEWS: f"It has fewer than {MIN_CLEAN_VIEWS} clean views.",
+    Untried.REFERENCE: "It has no reference picture that the metric can use.",
+    Untried.SET: "A set needs at least two reference pictures.",
+}
+
+
+def damage_words(name: str) -> str:
+    """A damage as a noun: "flat grey", "holes"."""
+    if name in BY_NAME:
+        return BY_NAME[name].words
+    return MODEL_DAMAGES.get(name) or name.partition(":")[0].removeprefix("mono_").replace("_", " ")
+
+
+def outcome(it: ColumnAcceptanceTest | None) -> str:
+    """The outcome of a column's acceptance test; empty of a column that needs none."""
+    if it is None or it.note is not None:
+        return it.note or "" if it is not None else ""
+    if it.refusal is not None:
+        return _refused(it.refusal)
+    return "passed" if it.state == Outcome.PASSED else NOT_RANKED[Outcome(it.state)].format(percent=it.percent)
+
+
+def _refused(it: Refusal) -> str:
+    where = f"On {it.scene}'s own {ON[it.kind]}" if it.scene else f"On the {ON[it.kind]}"
+    of_all = f" It passed on {it.passed} of {it.of} scenes." if it.of > 1 else ""
+    if it.untried is not None:
+        said = untried(Untried(it.untried), it.kind)
+        return f"Shown, not ranked. {where}: {said[:1].lower()}{said[1:]}{of_all}"
+    assert it.failure is not None  # a scene that was tried and did not pass has one
+    return f"Shown, not ranked. {where} {failure(it.failure, it.kind)}{of_all}"
+
+
+def untried(reason: Untried | None, kind: str) -> str:
+    """Reason why a scene could not be tried by a metric that is tested on this kind of material; empty where it was."""
+    if reason is Untried.NO_VALUE:
+        return f"The metric has no value for any of {'the references' if kind == MODEL else 'its views'}."
+    return "" if reason is None else UNTRIED[reason]
+
+
+def passed(spec: MetricSpec, params: Mapping[str, Any], verdicts: Sequence[SceneVerdict], noun: str = "scene") -> str:
+    """The tests that a column passed, with the counts, and the band of clean views beside flat grey where they have scores; `noun` is
+    the challenge's word for a scene."""
+    found = [one for one in verdicts if one.passed]
+    right, total = (
+        sum(getattr(condition, name) for one in found for condition in one.conditions if condition.key not in "DE")
+        for name in ("right", "of")
+    )
+    kind = kind_of(spec, params)
+    where = f"this {noun}'s {ON[kind]}" if kind in (CROSS, FULL) and len(verdicts) == 1 else f"the {ON[kind]}"
+    if kind in (CROSS, FULL) and len(verdicts) > 1:
+        where = f"{len(found)} of {len(verdicts)} {plural(noun)}, by their {ON[kind]}"
+    said = f"Acceptance test passed on {where}: {right:,} of {total:,} pairs in order"
+    across = [condition for one in found for condition in one.conditions if condition.key == "E"]
+    first = found[0]
+    if kind == CROSS and first.band and len(found) == 1:
+        mean, least, greatest = first.band
+        said += f"; clean {mean:.2f} ({least:.2f}–{greatest:.2f}), flat grey {dict(first.means).get('grey', float('nan')):.2f}"
+    if len(found) < len(verdicts):
+        names = ", ".join(one.scene for one in verdicts if not one.passed)
+        said += f". It ranks by these {plural(noun)} only; not by {names}"
+    return f"{said}. {not_ordered(fail for one in across for fail in one.fails)}".strip()
+
+
+def not_ordered(fails: Iterable[tuple[str, int, int]]) -> str:
+    """A sentence on failures of conditions E: the severe damages that a column does not put below mild damage of another kind, by kind."""
+    found: dict[str, list[int]] = {}
+    for name, wrong, of in fails:
+        counts = found.setdefault(name, [0, 0])
+        counts[0], counts[1] = counts[0] + wrong, counts[1] + of
+    pairs = [
+        f"“{damage_words(severe)}” below “{damage_words(mild)}” ({wrong} of {of})"
+        for name, (wrong, of) in sorted(found.items(), key=lambda one: -one[1][0])
+        for severe, _, mild in [name.partition(":")]
+    ]
+    return f"It does not always score {', '.join(pairs)}." if pairs else ""
+
+
+def failure(it: design.Failure | board.Failure, kind: str) -> str:
+    """A failed condition as the end of a sentence that begins with where it was tried."""
+    damage, counts = damage_words(it.damage), f"{it.wrong} of {it.of}"
+    if kind == MODEL:
+        if it.condition == "C":
+            return f"it did not put more {damage} below less in {counts} pairs."
+        return f"it did not put {damage} below a mild damage in {counts} pairs."
+    if it.condition == "A":
+        return f"it did not put {damage} below the clean picture in {counts} trials."
+    if it.condition in ("B", "B2"):
+        return f"it did not put {damage} below a mildly damaged picture in {counts} pairs."
+    if it.condition == "C":
+        return f"it did not put {damage} below the step before it in {counts} trials."
+    weakest = f", least {it.wrong / 100:.2f} for {damage}" if it.damage else ""
+    mean = f"{it.held:.2f} on average{weakest}"
+    return f"its map does not point at the damage: the area under the curve is {mean}, and 0.75 and 0.60 are required."
