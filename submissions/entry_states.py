@@ -98,8 +98,8 @@ class Reader(StrEnum):
     PUBLIC = "public"
 
 
-# What the public may be told. All else would tell of files, of organizers' acts, or of a board that is not shown.
-PUBLIC_STATES = (State.SCORED, State.WITHDRAWN, State.UNRANKED)
+# What the public may be told. All else would tell of files, of entries that organizers hid, or of a board that is not shown.
+PUBLIC_STATES = (State.SCORED, State.WITHDRAWN, State.DISQUALIFIED, State.UNRANKED)
 PUBLIC_REASONS = (
     *(Reason.IMPORTED, Reason.NEWER_METRICS, Reason.KEPT_OFF, Reason.NONE_CHOSEN, Reason.NEXT_RANKING),
     *(Reason.BEST_COUNTS, Reason.LATEST_COUNTS, Reason.CHOSEN_COUNTS),
@@ -145,4 +145,4 @@ class EntryState:
             return self
         if self.state not in PUBLIC_STATES or (self.why is not None and self.why.reason not in PUBLIC_REASONS):
             return EntryState(State.WITHHELD)
-        return replace(self, waits=(), note="", until=None)
+        return replace(self, waits=(), note=self.note if self.state == State.DISQUALIFIED else "", until=None)

@@ -18,7 +18,17 @@ from django.urls import reverse
 from django.utils import timezone
 
 from submissions.models import Admission, Challenge, ChallengeFile, Membership, Phase, Scope, Submission, Team
-from submissions.visibility import Person, holds, own, public_to, sees_board, sees_challenge, sees_entry, sees_reference
+from submissions.visibility import (
+    Person,
+    holds,
+    own,
+    public_to,
+    sees_board,
+    sees_challenge,
+    sees_disqualification,
+    sees_entry,
+    sees_reference,
+)
 
 
 def lacks_second_factor(user: Any) -> bool:
@@ -141,6 +151,7 @@ RULES: dict[str, Callable[[Viewer, Any], bool]] = {
     "phase.upload": _upload,
     "file.see": _see_file,
     "submission.see": sees_entry,
+    "submission.see_state": lambda v, s: sees_entry(v, s) or sees_disqualification(v, s),
     "submission.see_scores": _see_scores,
     "submission.see_items": lambda v, s: not s.phase.is_imported and (v.organizes or (_see_scores(v, s) and not s.phase.withhold_items)),
     "submission.see_geometry": _see_geometry,

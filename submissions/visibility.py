@@ -18,7 +18,7 @@ from django.utils import timezone
 from submissions.entry_states import Reader
 from submissions.models import Admission, Challenge, Membership, Participation, Phase, Scope, Submission
 from submissions.models.frozen_board import in_time, too_late
-from submissions.models.status import ELIGIBLE
+from submissions.models.status import ELIGIBLE, RANKED
 
 ORGANIZER = 0  # among keys of teams; no row has it
 NOTHING = Q(pk__in=[])
@@ -224,6 +224,15 @@ def visible_entries(person: Person, phase: Phase) -> QuerySet[Submission]:
 
 def sees_entry(person: Person, submission: Submission) -> bool:
     return holds(visible_to(person, submission.phase), submission)
+
+
+def sees_disqualification(person: Person, submission: Submission) -> bool:
+    """True for an entry that the public board showed until the organizers disqualified it: those who see the board may read so, and why."""
+    phase, at = submission.phase, submission.disqualified_at
+    if at is None or submission.hidden_at is not None or not holds(RANKED & in_time(phase, person.now), submission):
+        return False
+    was_shown = board_is_out(phase, at) and (submission.finished_at or submission.sent_at) <= at
+    return was_shown and sees_board(person, phase)
 
 
 def entries_of_teams(user: Any) -> QuerySet[Submission]:

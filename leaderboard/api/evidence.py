@@ -19,7 +19,7 @@ router = Router(tags=["metrics"], auth=ANYBODY)
 class PublishedSet(Schema):
     name: str
     title: str
-    material: str = Field(description="What was judged, such as splat videos, meshes or point clouds.")
+    material: str = Field(description="What was rated, such as splat videos, meshes or point clouds.")
     licence: str = Field(description="As the source states it; none if it states nothing.")
     criteria: list[str] = Field(description="The questions to people, the leading one first.")
 

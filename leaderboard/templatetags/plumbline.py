@@ -64,11 +64,14 @@ from leaderboard.wording.statement import Statement, Tone
 from submissions.entry_fields import EntryField, FieldKind
 from submissions.entry_states import EntryState, Reader, State
 from submissions.format_time import in_words
+from submissions.lookup import PhasePlace
 from submissions.markdown import laid_out
 from submissions.wording import failed, label, sentence, tone
 
 if TYPE_CHECKING:
     from leaderboard.views.home import Card
+    from leaderboard.views.scoring import Scoring
+    from submissions.lookup import ChallengePlace
     from submissions.models import Challenge
 
 register = template.Library()
@@ -308,6 +311,14 @@ def card_of(context: template.Context, challenge: Challenge) -> Card | None:
     request = context["request"]
     found = home.visible(request.user).filter(pk=challenge.pk)
     return next(iter(home.cards(request, found, timezone.now())), None)
+
+
+@register.simple_tag
+def scoring_of(place: ChallengePlace) -> Scoring | None:
+    """Scoring of the phase that the viewer looks for now."""
+    from leaderboard.views.scoring import scoring  # pages load these tags
+
+    return scoring(PhasePlace(place.main_phase, place.viewer)) if place.main_phase else None
 
 
 @register.simple_tag(takes_context=True)

@@ -65,7 +65,13 @@ def home(request: HttpRequest) -> HttpResponse:
     all_cards = cards(request, visible(request.user)[: 4 * MAX_SHOWN], now)
     real, demo = ([card for card in all_cards if card.challenge.simulated is simulated] for simulated in (False, True))
     where, contradiction = surest_contradiction(real) or (None, None)
-    news = Announcement.objects.filter(challenge__in=visible_challenges(request.user), published_at__lte=now).select_related("challenge")
+    rows = Announcement.objects.filter(challenge__in=visible_challenges(request.user), published_at__lte=now).select_related("challenge")
+    phases = Prefetch("challenge__phases", Phase.objects.order_by("position", "opens_at", "id"))
+    news = [
+        (row, phase.time_zone if phase else "UTC")
+        for row in rows.order_by("-published_at").prefetch_related(phases)[:MAX_NEWS]
+        for phase, _ in [main_phase(list(row.challenge.phases.all()), now, set())]
+    ]
     sections = [
         {"title": title, "cards": [card for card in real if card.when == when][:MAX_SHOWN]}
         for when, title in (("running", "Running"), ("upcoming", "Upcoming"), ("past", "Past"))
@@ -92,7 +98,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "demo": [card.challenge.title for card in demo],
         "demo_url": next((reverse("board", args=[card.challenge.slug, card.phase.slug]) for card in demo if card.phase), ""),
         "now": now,
-        "news": news.order_by("-published_at")[:MAX_NEWS],
+        "news": news,
         "contradiction": where if isinstance(contradiction, Parted) else None,
         "turned": where if isinstance(contradiction, Turned) else None,
         "differ": wording.statement(contradiction) + wording.how_often(contradiction) if contradiction is not None else None,

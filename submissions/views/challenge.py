@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from submissions.checklist import steps
 from submissions.kinds import RENDER
-from submissions.lookup import ChallengePlace, challenge_place, private_challenge
+from submissions.lookup import ChallengePlace, PhasePlace, challenge_place, private_challenge
 from submissions.models import ChallengeFile, Participation, Phase, Team
 from submissions.models.participation import opens
 from submissions.permissions import allowed, require
@@ -25,8 +25,13 @@ from submissions.storage.stored_files import store
 def overview(request: HttpRequest, challenge: str) -> HttpResponse:
     """The overview: subject, dates, organizers, news, and the viewer's next step."""
     place = challenge_place(request.user, challenge)
+    to_do = steps(place.viewer, place.main_phase)
+    main = PhasePlace(place.main_phase, place.viewer) if place.main_phase else None
+    may_enter = main is not None and main.phase.is_open(place.now) and not main.phase.is_imported
     context = place.context("overview") | {
-        "steps": steps(place.viewer, place.main_phase),
+        "steps": to_do,
+        "enter_url": next((step.url for step in to_do if step.now), "") if may_enter else "",
+        "closes_in": main.closes_in if main else None,
         "takes_entries": not place.phases or any(not phase.is_imported for phase in place.phases),
         "zone": place.main_phase.time_zone if place.main_phase else "UTC",
         "announcements": place.challenge.announcements.filter(published_at__lte=place.now),

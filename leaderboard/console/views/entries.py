@@ -74,7 +74,7 @@ def entry(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
                 submission.unhide(request.user)
                 words = "Shown again."
             case "disqualify":
-                submission.disqualify(request.user, reason(request, READERS))
+                submission.disqualify(request.user, reason(request, "all who see the leaderboard"))
                 words = "Disqualified. The leaderboard no longer shows it."
             case "requalify":
                 submission.requalify(request.user)

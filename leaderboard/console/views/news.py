@@ -16,7 +16,9 @@ from leaderboard.console.confirm_and_apply import confirm_and_apply
 from leaderboard.console.forms.challenge import NewsForm
 from leaderboard.console.page import page
 from leaderboard.lookup import organizer
+from submissions.lookup import ChallengePlace
 from submissions.models import Challenge
+from submissions.permissions import Viewer
 
 
 @organizer
@@ -27,7 +29,9 @@ def news(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         definition = read(challenge)
         item = NewsDef(**form.cleaned_data, published_at=timezone.now())
         return confirm_and_apply(request, replace(definition, announcements=(*definition.announcements, item)), request.path, "Published.")
-    return page(request, "news", challenge, "news", form=form, announcements=challenge.announcements.all())
+    main = ChallengePlace(challenge, Viewer(request.user, challenge, timezone.now())).main_phase
+    zone = main.time_zone if main else "UTC"
+    return page(request, "news", challenge, "news", form=form, announcements=challenge.announcements.all(), zone=zone)
 
 
 @organizer

@@ -123,7 +123,7 @@ def test_a_forgotten_password_is_set_anew_by_the_link_that_was_e_mailed(walk):
     confirmed("ada")
     page = walk("/accounts/password/reset/")
     page.fill("input[name=email]", "ada@example.org")
-    press(page, "Reset My Password")
+    press(page, "Send the link")
     page.wait_for_url("**/reset/done/")
     assert looks_like_the_house(page)
     (message,) = mail.outbox
@@ -131,7 +131,7 @@ def test_a_forgotten_password_is_set_anew_by_the_link_that_was_e_mailed(walk):
     page = walk(path)
     page.fill("input[name=password1]", "another good secret")
     page.fill("input[name=password2]", "another good secret")
-    press(page, "Change Password")
+    press(page, "Change your password")
     page.wait_for_selector("details.menu")
     assert signed_in_as(page, "ada")  # who reads their mail
     log_out(page)
@@ -145,7 +145,7 @@ def test_a_forgotten_password_is_set_anew_by_the_link_that_was_e_mailed(walk):
 def test_an_unknown_address_is_not_told_apart(walk):
     page = walk("/accounts/password/reset/")
     page.fill("input[name=email]", "nobody@example.org")
-    press(page, "Reset My Password")
+    press(page, "Send the link")
     page.wait_for_url("**/reset/done/")
 
 
@@ -154,7 +154,7 @@ def test_the_second_factor_is_asked_for_and_recovery_codes_stand_in(walk):
     log_in(walk, "ada", PASSWORD)
     page = walk("/account/")
     page.get_by_role("navigation", name="Account").get_by_role("link", name="Second factor").click()
-    page.get_by_role("link", name="Activate").click()
+    page.get_by_role("link", name="Switch on").click()
     if page.locator("input[name=password]").count():  # asked once more before such a change
         page.fill("input[name=password]", PASSWORD)
         press(page, "Confirm")
@@ -162,10 +162,10 @@ def test_the_second_factor_is_asked_for_and_recovery_codes_stand_in(walk):
     assert looks_like_the_house(page) and page.locator("main img").count() == 1  # the QR code, inline
     secret = page.locator("#authenticator_secret").input_value()
     page.fill("input[name=code]", "000000")
-    press(page, "Activate")
+    press(page, "Switch on")
     page.locator(".errorlist").first.wait_for()
     page.fill("input[name=code]", code_for(secret))
-    press(page, "Activate")
+    press(page, "Switch on")
     page.wait_for_url("**/recovery-codes/**")
     codes = re.findall(r"^\d{8}$", page.locator("main textarea").input_value(), re.MULTILINE)
     assert len(codes) == 10

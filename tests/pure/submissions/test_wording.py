@@ -206,16 +206,16 @@ def test_team_and_organizers_are_told(entry, team, organizers):
 
 
 @pytest.mark.parametrize(("entry", "team", "organizers"), TABLE, ids=range(len(TABLE)))
-def test_the_public_is_told_of_scored_entries_and_of_nothing_else(entry, team, organizers):
+def test_the_public_is_told_of_entries_that_boards_show_or_showed_and_of_nothing_else(entry, team, organizers):
     may = entry.state in PUBLIC_STATES and (entry.why is None or entry.why.reason in PUBLIC_REASONS)
     assert sentence(entry, Reader.PUBLIC) == (team if may else "It is not shown.")
     told = entry.as_told(Reader.PUBLIC)
     assert (told.state, told.reason) == ((entry.state, entry.reason) if may else (State.WITHHELD, None))
-    assert not told.note and not told.waits and told.until is None
+    assert told.note == (entry.note if entry.state == State.DISQUALIFIED else "") and not told.waits and told.until is None
 
 
-def test_the_public_is_never_told_of_a_hold_a_failure_or_an_act_of_the_organizers():
-    secret = {State.ON_HOLD, State.REJECTED, State.FAILED, State.HIDDEN, State.DISQUALIFIED, State.UPLOADING, State.CANCELLED}
+def test_the_public_is_never_told_of_a_hold_a_failure_or_a_hidden_entry():
+    secret = {State.ON_HOLD, State.REJECTED, State.FAILED, State.HIDDEN, State.UPLOADING, State.CANCELLED}
     assert secret.isdisjoint(PUBLIC_STATES) and Reason.LATE not in PUBLIC_REASONS
     assert not set(PUBLIC_REASONS) & {*HOLDS, *OWN_FAULTS, Reason.OTHER, Reason.LACKING, Reason.BUDGET}
 

@@ -53,6 +53,44 @@ def test_an_entry_hidden_later_cannot_be_read_from_an_old_ranking(client, phase,
     assert Snapshot.objects.get(pk=old.pk).board.entries[0].name == "leaky-name", "the row itself never changes"
 
 
+def test_a_disqualified_entry_tells_the_public_why_and_nothing_else(client, phase, people, scored):
+    entry = scored(method_name="roof-oracle", description="Seen houses.", code_url="https://example.org/code")
+    snapshots.make(phase, Snapshot.Audience.PUBLIC)
+    entry.disqualify(people.organizer, "Trained on the test houses.")
+    page = client.get(reverse("entry", args=[entry.pk])).content.decode()
+    assert "roof-oracle" in page and "Trained on the test houses." in page and "Ridge" in page
+    assert "Seen houses" not in page and "example.org/code" not in page and "Edge F1" not in page and "house_01" not in page
+    inside = [reverse(name, args=[entry.pk]) for name in ("entry_progress", "badge", "entry_card", "entry_thumbnail")]
+    for path in (*inside, reverse("entry_item", args=[entry.pk, "house_01"]), f"/api/v1/submissions/{entry.pk}"):
+        assert client.get(path).status_code == 404, path
+    client.force_login(people.owner)
+    page = client.get(reverse("entry", args=[entry.pk])).content.decode()
+    assert "Trained on the test houses." in page and "Seen houses" in page
+
+
+@pytest.mark.parametrize(
+    ("of_entry", "of_phase"),
+    [
+        ({"hidden_at": timedelta(0), "hidden_reason": "It names a person."}, {}),
+        ({"withdrawn_at": timedelta(0)}, {}),
+        ({"finished_at": timedelta(hours=1)}, {}),
+        ({}, {"board": Phase.Board.HIDDEN, "board_at": timedelta(hours=1)}),
+        ({"disqualified_at": timedelta(hours=-2)}, {"board": Phase.Board.HIDDEN, "board_at": timedelta(hours=-1)}),
+        ({"received_at": timedelta(0)}, {"board": Phase.Board.FROZEN, "board_at": timedelta(hours=-1)}),
+    ],
+)
+def test_a_disqualified_entry_that_no_public_board_has_shown_is_not_there(client, phase, people, scored, of_entry, of_phase):
+    entry, now = scored(method_name="roof-oracle"), timezone.now()
+    entry.disqualify(people.organizer, "Trained on the test houses.")
+    path = reverse("entry", args=[entry.pk])
+    assert client.get(path).status_code == 200
+    for row, values in ((entry, of_entry), (phase, of_phase)):
+        moved = {name: now + value if isinstance(value, timedelta) else value for name, value in values.items()}
+        if moved:
+            type(row).objects.filter(pk=row.pk).update(**moved)
+    assert client.get(path).status_code == 404
+
+
 def test_a_withheld_entry_has_no_date_and_no_number_in_the_api_and_cannot_be_chosen_to_compare(client, phase, people, scored):
     Phase.objects.filter(pk=phase.pk).update(entries="all")
     entry = scored(method_name="first")

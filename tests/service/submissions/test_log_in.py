@@ -18,7 +18,7 @@ from submissions.models import User
 from tests.support.factories import PASSWORD, UserFactory, confirmed
 
 pytestmark = pytest.mark.django_db
-REFUSED, WRONG = "Too many failed login attempts", "are not correct"
+REFUSED, WRONG = "Too many failed login attempts", "do not belong together"
 NEW = "a dormer and nine gables"
 
 

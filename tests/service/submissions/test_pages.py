@@ -110,12 +110,21 @@ def test_announcements_of_later_are_not_shown_yet(client, challenge):
     assert "Tomorrow" not in read(client, "challenge", challenge.slug)
 
 
-def test_times_are_in_the_phases_zone(client, challenge):
+def test_times_are_in_the_phases_zone(client, challenge, people):
     PhaseFactory(challenge=challenge, time_zone="Asia/Tokyo", opens_at=datetime(2026, 1, 1, 15, 30, tzinfo=UTC))
     challenge.announcements.create(title="Open", published_at=datetime(2026, 1, 3, 9, 0, tzinfo=UTC))
     page = read(client, "challenge", challenge.slug)
     assert 'datetime="2026-01-01T15:30:00Z"' in page and "2 January 2026, 00:30 JST" in page
     assert "3 January 2026, 18:00 JST" in page and " UTC" not in page.split('id="news"')[1].split("</section>")[0]
+    for name, user, *args in (("home", None), ("console_news", people.organizer, challenge.slug)):
+        assert "3 January 2026, 18:00 JST" in read(client, name, *args, user=user), name
+
+
+def test_the_front_page_says_which_news_is_of_a_simulated_challenge(client, challenge):
+    challenge.announcements.create(title="The phase is open", published_at=timezone.now())
+    assert "simulated" not in read(client, "home").split("What’s new")[1]
+    Challenge.objects.update(simulated=True)
+    assert "simulated" in read(client, "home").split("What’s new")[1]
 
 
 def test_a_challenge_of_imported_figures_alone_asks_nobody_to_take_part(client, challenge):

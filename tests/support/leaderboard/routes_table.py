@@ -247,7 +247,7 @@ GET    /entries/{e}/                                yyyyyyyy
 GET    /entries/{busy}/                             xxyyxyxy
 GET    /entries/{hidden}/                           xxyyxyxy
 GET    /entries/{withdrawn}/                        xxyyxyxy
-GET    /entries/{disqualified}/                     xxyyxyxy
+GET    /entries/{disqualified}/                     yyyyyyyy
 GET    /entries/{rejected}/                         xxyyxyxy
 GET    /entries/{masked_e}/                         xxyyxyxy
 GET    /entries/{open_e}/                           yyyyyyyy

@@ -1,0 +1,45 @@
+"""The part of a challenge's overview that says how its entries are scored."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from evaluation.models import PhaseMetric
+from leaderboard.views.scoring import scoring
+from submissions.lookup import PhasePlace
+from submissions.models import Phase
+from submissions.permissions import Viewer
+
+pytestmark = pytest.mark.django_db
+
+
+def seen(phase: Phase, user):
+    found = Phase.objects.select_related("challenge").get(pk=phase.pk)
+    return scoring(PhasePlace(found, Viewer(user, found.challenge, timezone.now())))
+
+
+def test_only_the_metrics_that_decide_ranks_are_named_and_the_others_counted(phase, people):
+    slugs = list(phase.metrics.values_list("slug", flat=True))
+    Phase.objects.filter(pk=phase.pk).update(ranking=Phase.Rule.MEAN_RANK)
+    PhaseMetric.objects.filter(phase=phase).update(in_ranking=True)
+    assert len(seen(phase, people.anonymous).metrics) == len(slugs) > 1
+    PhaseMetric.objects.filter(phase=phase).exclude(slug=slugs[0]).update(in_ranking=False)
+    found = seen(phase, people.anonymous)
+    assert [one.title for one in found.metrics] == [phase.metrics.get(slug=slugs[0]).label]
+    assert found.n_beside == len(slugs) - 1 and found.metrics[0].line is None and found.basis is None
+
+
+def test_before_the_phase_opens_only_its_organizers_read_how_it_will_be_scored(client, phase, people):
+    path = f"/challenges/{phase.challenge.slug}/"
+    assert "How entries are scored" in client.get(path).content.decode()
+    Phase.objects.filter(pk=phase.pk).update(opens_at=timezone.now() + timedelta(days=1), closes_at=None)
+    assert seen(phase, people.anonymous) is None and seen(phase, people.organizer) is not None
+    assert "How entries are scored" not in client.get(path).content.decode()
+
+
+def test_figures_of_a_paper_are_not_scored_here(phase, people):
+    Phase.objects.filter(pk=phase.pk).update(results_source="a paper, table 1")
+    assert seen(phase, people.organizer) is None
