@@ -132,6 +132,25 @@ def _ready_sees_rows() -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
+def _middleware_once() -> None:
+    """Clients share one chain of middleware, as the requests to a server do, where a test changes no setting."""
+    from django.conf import settings
+
+    load, usual, chains = client.ClientHandler.load_middleware, settings._wrapped, []
+
+    def share(self: client.ClientHandler, is_async: bool = False) -> None:
+        if settings._wrapped is not usual:
+            load(self, is_async)
+            return
+        if not chains:
+            load(self, is_async)
+            chains.append(self._middleware_chain)
+        self._middleware_chain = chains[0]
+
+    client.ClientHandler.load_middleware = share
+
+
+@pytest.fixture(autouse=True, scope="session")
 def _static_files_once() -> None:
     """A client has a handler of its own, which would look at every file of the apps and of plotly."""
     look, found = WhiteNoiseMiddleware.add_files_from_finders, {}
@@ -348,6 +367,16 @@ def django_db_setup(django_db_setup):
             aws_secret_access_key="test",
         )
         client.create_bucket(Bucket=os.environ["PLUMBLINE_S3_BUCKET"])
+
+
+@pytest.fixture(scope="module")
+def rows_of_module(django_db_setup, django_db_blocker) -> Iterator[None]:
+    """A transaction around all tests of a file: each finds what the file's fixtures stored, and undoes what it does itself."""
+    from django.db import transaction
+
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 @pytest.fixture

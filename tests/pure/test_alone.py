@@ -29,4 +29,4 @@ def test_a_list_is_its_lines_without_comments(tmp_path):
     own = tmp_path / "flaky.txt"
     own.write_text("# why\ntests/a.py::test_b[x y]\t2026-01-02\n\n")
     assert listed(own, tmp_path / "none.txt") == {"tests/a.py::test_b[x y]"}
-    assert all(test.startswith("tests/") for test in listed(COMMITTED))
+    assert [test for test in listed(COMMITTED) if not test.startswith("tests/")] == []

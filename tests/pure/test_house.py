@@ -332,6 +332,28 @@ def test_no_template_decides_by_a_sentence():
         assert not found, f"{path.relative_to(ROOT)}: {found[0]} asks for words; ask for the reason"
 
 
+def asserted(test: ast.expr) -> Iterator[ast.expr]:
+    """The facts that an assert joins by `and`."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        for part in test.values:
+            yield from asserted(part)
+    else:
+        yield test
+
+
+def test_what_is_said_of_each_is_asserted_with_its_value_and_place():
+    """`assert [x for x in found if wrong(x)] == []` names what is wrong where `assert all(…)` over a generator says False."""
+    found = []
+    for path in files("tests"):
+        if not re.search(r"\b(all|any)\(", path.read_text()):
+            continue
+        for fact in (fact for node in nodes(path) if isinstance(node, ast.Assert) for fact in asserted(node.test)):
+            call, name = (fact.operand, "any") if isinstance(fact, ast.UnaryOp) and isinstance(fact.op, ast.Not) else (fact, "all")
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == name and isinstance(call.args[0], ast.GeneratorExp):
+                found.append(f"{path.relative_to(ROOT)}:{fact.lineno}")
+    assert found == []
+
+
 LEVELS = ("pure", "service", "cluster", "browser", "nightly")
 # What a pure test is called after, where it is about several modules.
 ACROSS = (

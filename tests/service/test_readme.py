@@ -71,7 +71,7 @@ def test_every_command_is_one_that_is_checked_here():
         "python -m submissions.client ",
         "python -m leaderboard.stats ",
     )
-    assert COMMANDS and all(command.startswith(known) for command in COMMANDS)
+    assert COMMANDS and [command for command in COMMANDS if not command.startswith(known)] == []
 
 
 def test_every_make_target_and_variable_is_in_the_makefile():
@@ -93,12 +93,12 @@ def test_every_management_command_takes_what_it_is_given(words):
 @pytest.mark.django_db
 def test_the_participants_commands_check_and_send_the_kit(kit_folder, monkeypatch):
     checks = [words for words in after("python -m submissions.client") if words[0] == "check"]
-    assert checks and all(participants_client.main(words) == 0 for words in checks)
+    assert checks and [words for words in checks if participants_client.main(words) != 0] == []
     sent = {}
     monkeypatch.setenv("PLUMBLINE_TOKEN", "made-up")
     monkeypatch.setattr(participants_client, "_upload", lambda args: sent.update(vars(args)) or 0, raising=True)
     uploads = [words for words in after("python -m submissions.client") if words[0] == "upload"]
-    assert uploads and all(participants_client.main(words) == 0 for words in uploads)
+    assert uploads and [words for words in uploads if participants_client.main(words) != 0] == []
     assert (sent["challenge"], sent["phase"]) == (rooflines.SLUG, rooflines.PHASE)
     assert Path(sent["path"]).is_dir()
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from tests.service.leaderboard.test_routes import ALL, ask, client_of, names, people, route_of, scene  # noqa: F401 - fixtures
+from tests.service.leaderboard.test_routes import ALL, ask, client_of, names, people, route_of, scene, unlimited  # noqa: F401 - fixtures
 from tests.support.leaderboard import routes_table as table
 from tests.support.leaderboard.static_site import serve
 

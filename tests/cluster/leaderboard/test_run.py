@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pytest
 from django.conf import settings
 
 from leaderboard.management.commands.run import Service
+from tests.support.databases import template
 from tests.support.processes import START_SECONDS, EmbeddedService, wait_until
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    """One home for all: a database is made once, and each start finds what the one before has left."""
-    return tmp_path_factory.mktemp("home")
+    """One home for all, in which each start finds what the one before has left, and the first a database that lacks one migration."""
+    home = tmp_path_factory.mktemp("home")
+    template.copy_sqlite(home / "plumbline.sqlite3")
+    with closing(sqlite3.connect(home / "plumbline.sqlite3")) as database, database:
+        database.execute("DROP TABLE django_session")
+        database.execute("DELETE FROM django_migrations WHERE app = 'sessions'")
+    return home
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +45,12 @@ def service(home, services):
         services.append(EmbeddedService(home))
         wait_until(services[-1].is_whole, START_SECONDS, "the service's answer")
     return services[-1]
+
+
+def test_a_start_migrates_its_database_first(service, home):
+    with closing(sqlite3.connect(home / "plumbline.sqlite3")) as database:
+        assert database.execute("SELECT name FROM django_migrations WHERE app = 'sessions'").fetchall() == [("0001_initial",)]
+        assert database.execute("SELECT count(*) FROM django_session").fetchall() == [(0,)]
 
 
 @pytest.mark.parametrize("victim", ["web", "web process", "worker", "sweeper"])

@@ -41,7 +41,7 @@ def test_a_good_entry_of_mixed_formats_is_accepted_in_manifest_order(tmp_path: P
     verdict = judge(tmp_path, dict(reversed(GOOD.items())))
     assert verdict.accepted and not verdict.missing and not verdict.warnings
     assert tuple(verdict.items) == IDS
-    assert all((frame.vertices == SQUARE.vertices).all() for frame in verdict.items.values())
+    assert {key: frame for key, frame in verdict.items.items() if not (frame.vertices == SQUARE.vertices).all()} == {}
 
 
 def test_zip_folder_and_s23dr_files_get_the_same_verdict(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_indices_that_count_from_one_are_asked_about(tmp_path: Path, edges: list
         "house_02.npz": write_npz(Wireframe(SQUARE.vertices, np.array(edges))),
     }
     problems = said(judge(tmp_path, files, LENIENT))
-    assert problems and all(problem.endswith(". Are your indices 1-based?") == asks for problem in problems)
+    assert problems and [problem for problem in problems if problem.endswith(". Are your indices 1-based?") != asks] == []
     if asks:
         assert "house_01.json: edges[2]: edge names vertex 4, there are 4, counted from 0. Are your indices 1-based?" in problems
 
@@ -282,4 +282,4 @@ def test_the_real_roofs_are_accepted_as_they_are(data_folder: Path, tmp_path: Pa
     items = tuple(Item(name, name, WIREFRAME.bounds(WIREFRAME.size(roof))) for name, roof in roofs.items())
     verdict = validate(data_folder / "building3d", dataclasses.replace(MANIFEST, items=items))
     assert verdict.accepted, said(verdict)
-    assert all(verdict.items[name].vertices.tobytes() == roof.vertices.tobytes() for name, roof in roofs.items())
+    assert [(name, roof) for name, roof in roofs.items() if verdict.items[name].vertices.tobytes() != roof.vertices.tobytes()] == []

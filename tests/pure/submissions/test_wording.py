@@ -246,8 +246,8 @@ def test_every_reason_has_a_sentence_of_its_own():
             found[reason] = waiting(why)
         else:
             found[reason] = failure(why)
-    assert all(said.endswith(".") for said in found.values())
-    assert len(set(found.values())) == len(Reason) and not any("{" in said for said in found.values())
+    assert {key: said for key, said in found.items() if not said.endswith(".")} == {}
+    assert len(set(found.values())) == len(Reason) and {key: said for key, said in found.items() if "{" in said} == {}
 
 
 def test_the_document_of_the_api_names_every_state_and_reason():

@@ -41,7 +41,7 @@ def test_a_unit_that_is_edited_during_scoring_does_not_mix_two_units(phase, peop
 def test_every_score_says_what_an_item_cost_here(scored):
     entry = scored(0.1)
     scores = Score.objects.filter(evaluation__submission=entry)
-    assert scores.count() == 3 and all(0 < score.cost_ms < 10_000 for score in scores)
+    assert scores.count() == 3 and [score for score in scores if not 0 < score.cost_ms < 10_000] == []
     spent = sum(seconds for part in Part.objects.filter(evaluation__submission=entry) for seconds in part.seconds.values())
     assert sum(score.cost_ms for score in scores) * 4 / 1000 == pytest.approx(spent)
 
@@ -65,7 +65,7 @@ def test_parts_are_kept_whatever_a_program_calls_them(scored):
     Score.write(score.evaluation.pk, score.evaluation.batch.columns, {"hss": (samples, summary)})
     kept = Score.objects.get(evaluation=score.evaluation, slug="hss").parts
     assert {name: vector[0] for name, vector in kept.items()} == parts
-    assert all(np.isnan(vector[1:]).all() for vector in kept.values())
+    assert {key: vector for key, vector in kept.items() if not np.isnan(vector[1:]).all()} == {}
 
 
 def act_names(act):

@@ -101,7 +101,7 @@ def test_a_list_of_the_api_tells_the_same_as_each_entry(every, people):
     listed = {one["id"]: one for one in client.get("/api/v1/submissions?limit=50").json()["items"]}
     for it in every.values():
         alone = told(client, it)
-        assert all(alone[name] == listed[it.pk][name] for name in ("state", "reason_code", "reason_numbers", "sentence"))
+        assert [name for name in ("state", "reason_code", "reason_numbers", "sentence") if alone[name] != listed[it.pk][name]] == []
 
 
 def test_its_page_says_it_once_and_as_the_api_does(every, people):
@@ -139,7 +139,7 @@ def test_lists_of_entries_show_the_word_of_each_state(every, phase, people, monk
                 row = page[page.index(it.method_name) :].partition("</tr>")[0]
                 assert (label(state) if state != State.UNRANKED else "scored") in row, (url, state)
     page = words(Client().get(address(phase, "entries")))
-    assert all((it.method_name in page) == (state in (State.SCORED, State.UNRANKED)) for state, it in every.items())
+    assert [(state, it) for state, it in every.items() if (it.method_name in page) != (state in (State.SCORED, State.UNRANKED))] == []
 
 
 def test_lists_are_filtered_by_state(every, phase, people):
@@ -166,7 +166,7 @@ def test_the_board_shows_what_is_in_progress_to_its_team(every, phase, people):
     page = words(signed_in(people.owner).get(address(phase)))
     for state in (State.UPLOADING, State.RECEIVED, State.CHECKING, State.SCORING):
         assert f"{every[state].method_name}</a>" in page and label(state).capitalize() in page, state
-    assert not any(f"is {state}<" in page for state in (State.ON_HOLD, State.FAILED, State.HIDDEN, State.WITHDRAWN))
+    assert [state for state in (State.ON_HOLD, State.FAILED, State.HIDDEN, State.WITHDRAWN) if f"is {state}<" in page] == []
 
 
 def test_the_console_says_it_to_organizers(every, phase, people):
@@ -197,4 +197,4 @@ def test_mails_tell_outcomes_in_the_same_words(every):
         it = every[state]
         subject = next(subject for subject in bodies if subject.startswith(f"#{it.number} {it.method_name} "))
         assert state == State.SCORED or sentence(it.state, Reader.TEAM) in bodies[subject]
-    assert not any("is cancelled" in subject or "is uploading" in subject for subject in bodies)
+    assert [subject for subject in bodies if "is cancelled" in subject or "is uploading" in subject] == []

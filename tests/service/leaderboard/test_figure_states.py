@@ -20,11 +20,27 @@ from leaderboard.stats.states import SHOWN, Counted, Key, Reason, State
 from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.views import share_cards
 from leaderboard.wording.reasons import sentence
-from tests.service.leaderboard.test_one_figure import houses, phase  # noqa: F401
+from submissions.models import Phase
+from tests.service.leaderboard.test_one_figure import VOTES, judged
+from tests.support.factories import ChallengeFactory
+from tests.support.leaderboard.studies.scored_houses import scored_houses
+from tests.support.people import People
 
 pytestmark = pytest.mark.django_db
 REASON_OF = {reason.state: reason for reason in (Reason(key, Counted.RATERS, 5, 3, 1.0) for key in reversed(Key))}
 NOUN = "item"
+
+
+@pytest.fixture(scope="module")
+def number_of_the_phase(rows_of_module) -> int:
+    """Three entries on six houses, which everybody may see, and nine raters' votes on them."""
+    challenge = ChallengeFactory(visibility="public")
+    return judged(scored_houses(challenge, People.around(challenge)), VOTES).pk
+
+
+@pytest.fixture
+def phase(number_of_the_phase, db) -> Phase:
+    return Phase.objects.get(pk=number_of_the_phase)
 
 
 def figures(state: State) -> tuple[Agreement, Figure]:
@@ -43,7 +59,7 @@ def read(answer: HttpResponse) -> str:
 
 
 @pytest.mark.parametrize("state", State)
-def test_each_surface_of_a_board_shows_it(phase, client, monkeypatch, state):  # noqa: F811
+def test_each_surface_of_a_board_shows_it(phase, client, monkeypatch, state):
     snapshot = Snapshot.current(phase, "public")
     decided, correlation = figures(state)
     people = snapshot.board.people
@@ -78,7 +94,7 @@ def test_each_surface_of_a_board_shows_it(phase, client, monkeypatch, state):  #
 
 
 @pytest.mark.parametrize("state", State)
-def test_each_surface_of_a_study_shows_it(phase, client, monkeypatch, state):  # noqa: F811
+def test_each_surface_of_a_study_shows_it(phase, client, monkeypatch, state):
     row = StudyAnalysis.objects.get()
     decided, correlation = (json.loads(json.dumps(asdict(one))) for one in figures(state))
     for line in row.content["metrics"]:

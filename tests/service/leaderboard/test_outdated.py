@@ -113,7 +113,7 @@ class TestTheBoard:
         content, page = board()
         assert content.batch == batch.pk and sentence not in page
         assert {row.id for row in content.entries if row.counted} & {first.pk, second.pk}
-        assert not any(row.state for row in content.entries)
+        assert [row for row in content.entries if row.state] == []
 
     def test_an_old_snapshot_and_the_api_say_it_too(self, phase, stood, board, raised, client):
         stood(0.1)

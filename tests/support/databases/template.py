@@ -8,7 +8,8 @@ import os
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -22,15 +23,26 @@ FOLDER = ROOT / ".pytest_cache" / "migrated"  # the file of SQLite, and the lock
 
 def copy_into_settings() -> None:
     """Let Django's test database begin as a copy of the migrated one, which is made first if it is not there."""
+    test = connections["default"].settings_dict["TEST"]
+    if environment.CLUSTER:
+        with _alone():
+            test["TEMPLATE"] = _postgres(_key())
+    else:
+        copy_sqlite(test["NAME"])
+
+
+def copy_sqlite(file: str | Path) -> None:
+    """Copy the migrated database, which is made first if it is not there, to a file of SQLite."""
+    with _alone(), closing(sqlite3.connect(_sqlite(_key()))) as source, closing(sqlite3.connect(file)) as copy:
+        source.backup(copy)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
     FOLDER.mkdir(parents=True, exist_ok=True)
-    test, key = connections["default"].settings_dict["TEST"], _key()
     with (FOLDER / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if environment.CLUSTER:
-            test["TEMPLATE"] = _postgres(key)
-        else:
-            with closing(sqlite3.connect(_sqlite(key))) as source, closing(sqlite3.connect(test["NAME"])) as copy:
-                source.backup(copy)
+        yield
 
 
 def _key() -> str:

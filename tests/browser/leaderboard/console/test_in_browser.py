@@ -89,8 +89,8 @@ def test_a_new_study_asks_for_what_its_kind_has_and_shows_choices_in_full(tab, p
     of_pairs = ["criteria_pairs", "repeat_percent", "gold_percent", "gold_better", "gold_worse"]
     for kind, shown, hidden in (("opinions", ["criteria_opinions"], of_pairs), ("pairs", of_pairs, ["criteria_opinions"])):
         tab.check(f"input[name=kind][value={kind}]")
-        assert all(tab.locator(f"[name={name}]").first.is_visible() for name in shown)
-        assert not any(tab.locator(f"[name={name}]").first.is_visible() for name in hidden)
+        assert [name for name in shown if not tab.locator(f"[name={name}]").first.is_visible()] == []
+        assert [name for name in hidden if tab.locator(f"[name={name}]").first.is_visible()] == []
         assert tab.locator("[name=plan][value=informative]").is_visible() == (kind == "pairs")
     tab.set_viewport_size({"width": 1440, "height": 900})
     for name in ("gold_better", "gold_worse"):

@@ -44,4 +44,4 @@ def test_the_same_run_announced_to_two_workers_is_measured_by_one_at_a_time(run)
             sweep()
         wait_until(lambda: SuiteRun.objects.get().done > 20, what="a few slices")
         run.refresh_from_db()
-    assert run.done == sum(map(len, run.rows)) and all(len(one) == 17 for one in run.rows[:-1])
+    assert run.done == sum(map(len, run.rows)) and [one for one in run.rows[:-1] if len(one) != 17] == []

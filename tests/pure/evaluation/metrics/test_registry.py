@@ -120,7 +120,8 @@ def test_defaults_are_those_of_the_specification(key):
 def test_every_function_takes_all_parameters_of_its_spec_and_has_no_default_of_its_own(spec):
     bound = spec.function.keywords if isinstance(spec.function, partial) else {}
     taken = dict(inspect.signature(getattr(spec.function, "func", spec.function)).parameters)
-    assert next(iter(taken)) == "pair" and all(parameter.default is parameter.empty for parameter in taken.values())
+    assert next(iter(taken)) == "pair"
+    assert {key: parameter for key, parameter in taken.items() if parameter.default is not parameter.empty} == {}
     inspect.signature(spec.function).bind("a pair", **resolve_params(spec.key, {}))
     if all(parameter.kind is not parameter.VAR_KEYWORD for parameter in taken.values()):
         assert set(taken) - {"pair"} - set(bound) == {param.name for param in spec.params if param != PRECISION}
@@ -145,7 +146,7 @@ def test_every_metric_stands_beside_its_function(name):
 def test_every_spec_says_what_pages_need(spec):
     assert spec.title and spec.doc and spec.origin and spec.formula and spec.family in ("wireframe", "mesh", "render")
     assert (spec.device, spec.aggregation) == ("cpu", "macro_mean")
-    assert all(param.doc for param in spec.params)
+    assert [param for param in spec.params if not param.doc] == []
     if spec.family != "render":
         assert (spec.level, spec.needs) == ("item", ("reference",)) and spec.weights in (None, spec.key, "lite0")
     assert spec.acceptance_scorer is None or spec.acceptance_scorer.__doc__

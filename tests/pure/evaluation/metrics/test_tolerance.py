@@ -83,7 +83,9 @@ def test_metrics_with_networks_declare_a_tolerance_and_others_need_none(spec):
 def test_where_parameters_choose_a_way_without_a_network_the_result_is_exact():
     spec = get("puzzlesim_pieces")
     assert spec.tolerance_with(resolve_params(spec.key, {"features": "dictionary"})) == EXACT
-    assert all(spec.tolerance_with(resolve_params(spec.key, {"features": name})) == spec.tolerance for name in ("lite0", "squeeze"))
+    assert [
+        name for name in ("lite0", "squeeze") if spec.tolerance_with(resolve_params(spec.key, {"features": name})) != spec.tolerance
+    ] == []
 
 
 def test_the_tolerance_is_no_part_of_the_fingerprint(monkeypatch):

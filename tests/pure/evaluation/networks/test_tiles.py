@@ -34,7 +34,7 @@ def test_a_picture_that_is_small_enough_is_one_tile_and_computed_as_ever():
     stack, x = SqueezeNet().eval().features, torch.rand(1, 3, 70, 90)
     (tile,) = tiles(stack, stack.taps, 70, 90, 90)
     with torch.inference_mode():
-        assert all(torch.equal(one, other) for one, other in zip(stack.walk(x, tile=tile), stack(x), strict=True))
+        assert [(one, other) for one, other in zip(stack.walk(x, tile=tile), stack(x), strict=True) if not torch.equal(one, other)] == []
 
 
 def test_no_layer_is_given_much_more_than_its_tile():

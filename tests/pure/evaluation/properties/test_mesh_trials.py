@@ -24,7 +24,7 @@ def found(test):
 
 def damaged(test):
     pairs = found(test).pairs
-    assert pairs[0] == (X, X) and all(reference is X for _, reference in pairs)
+    assert pairs[0] == (X, X) and [reference for _, reference in pairs if reference is not X] == []
     return [prediction for prediction, _ in pairs[1:]]
 
 

@@ -171,7 +171,7 @@ WRONG = {
 def test_what_is_wrong_is_said_with_its_place(tmp_path, old, new, words):
     found = problems(tmp_path, SMALL.replace(old, new, 1))
     assert any(words in line for line in found), found
-    assert all(line.startswith("challenge.yaml: ") for line in found)
+    assert [line for line in found if not line.startswith("challenge.yaml: ")] == []
 
 
 def test_a_bomb_of_aliases_or_of_depth_is_refused_before_it_grows(tmp_path):
@@ -186,7 +186,7 @@ def test_a_bomb_of_aliases_or_of_depth_is_refused_before_it_grows(tmp_path):
 
 def test_many_faults_end_the_reading_and_many_members_are_a_fault(tmp_path):
     unknown = problems(tmp_path, SMALL + "".join(f"k{n}: 1\n" for n in range(30_000)))
-    assert len(unknown) == 100 and all("unknown key" in line for line in unknown)
+    assert len(unknown) == 100 and [line for line in unknown if "unknown key" not in line] == []
     members = "".join(f"      - {{key: corner_f1, slug: m{n}}}\n" for n in range(501))
     assert (
         "phases[0].metrics: expected at most 500 members, found 501"

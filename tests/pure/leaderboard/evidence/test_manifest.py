@@ -50,7 +50,12 @@ def test_a_manifest_that_ships_is_read_and_pinned(name, tmp_path):
     assert found.name == name and len(found.source.commit) == 40 and found.authors
     for file in found.files:
         assert re.fullmatch("[0-9a-f]{64}", file.sha256) and file.bytes and found.source.commit in file.url
-    assert not any(is_personal(column) for block in found.judgements for column in block.columns if column not in _columns(block.rater))
+    assert [
+        (block, column)
+        for block in found.judgements
+        for column in block.columns
+        if column not in _columns(block.rater) and is_personal(column)
+    ] == []
 
 
 def _columns(rule) -> tuple[str, ...]:

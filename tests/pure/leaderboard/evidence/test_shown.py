@@ -44,8 +44,8 @@ def test_every_number_has_its_interval_or_its_reason(one):
 
 @pytest.mark.parametrize("one", SETS, ids=lambda one: f"{one.record.name}-{one.name}")
 def test_reference_points_stand_last_without_places_and_the_constant_at_chance(one):
-    assert all(row.is_reference_point and not row.across.places for row in one.reference_points)
-    assert not any(row.is_reference_point for row in one.rows)
+    assert [row for row in one.reference_points if not (row.is_reference_point and not row.across.places)] == []
+    assert [row for row in one.rows if row.is_reference_point] == []
     if one.reference_points:
         constant = next(row for row in one.reference_points if row.key == "constant")
         assert (constant.within.text, constant.within.interval, constant.across.text) == ("50", "", "–")
@@ -79,7 +79,7 @@ def test_a_set_without_values_of_metrics_is_an_order_of_entries():
     means = [float(mean) for _, mean, _ in one.entries]
     assert not one.rows and len(means) == 8 and means == sorted(means, reverse=True)
     others = [Set(one.record, name, figures).beside_leading for name, figures in one.record.criteria.items()]
-    assert others[0] == "" and all("of 100 pairs within one prompt" in said for said in others[1:])
+    assert others[0] == "" and [said for said in others[1:] if "of 100 pairs within one prompt" not in said] == []
 
 
 def test_no_answer_ships():
@@ -95,7 +95,7 @@ def test_a_familiar_metric_whose_figures_part_is_found_by_its_places():
         "are, in NeRF-QA."
     )
     assert found.title == "PSNR (luma)" and [one.record.name for one, _ in found.rows] == ["nerf-qa", "gsc"]
-    assert not any(row.within.is_out for _, row in found.rows) and [row.across.is_out for _, row in found.rows] == [True, False]
+    assert [row for _, row in found.rows if row.within.is_out] == [] and [row.across.is_out for _, row in found.rows] == [True, False]
     # Of the metrics that may be the best there it names the one whose places reach least far, not the one of the highest value.
     assert "TOPIQ-FR, .84 [.71, .92], may be" in found.sentence and "DISTS" not in found.sentence
     assert shown.finding([leading(RECORDS["gsc"])]).title == "SSIM", "there PSNR may be the best"
@@ -105,7 +105,7 @@ def test_a_familiar_metric_whose_figures_part_is_found_by_its_places():
 def test_metrics_in_several_sets_are_listed_until_three_of_one_material_have_them():
     gsc, nerf = leading(RECORDS["gsc"]), leading(RECORDS["nerf-qa"])
     listed = shown.in_several([gsc, nerf])
-    assert [one.title for one in listed] == ["FSIMc", "MS-SSIM", "PSNR (luma)", "SSIM", "VIF"] and not any(one.over for one in listed)
+    assert [one.title for one in listed] == ["FSIMc", "MS-SSIM", "PSNR (luma)", "SSIM", "VIF"] and [one for one in listed if one.over] == []
     three = [Set(replace(gsc.record, name=name), gsc.name, gsc.criterion) for name in ("a", "b", "c")]
     one = next(one for one in shown.in_several([*three, nerf]) if one.title == "PSNR (luma)")
     (over,) = one.over

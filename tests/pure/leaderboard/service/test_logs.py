@@ -71,7 +71,7 @@ def test_events_of_the_service_and_of_libraries_are_alike(kept):
         assert "Not Found: /nothing/" in second and "ValueError: broke" in third
         return
     first, second, third = (json.loads(line) for line in kept.lines)
-    assert not any("\n" in line for line in kept.lines)
+    assert [line for line in kept.lines if "\n" in line] == []
     assert first == {
         "event": "the storage does not answer",
         "entry": 7,

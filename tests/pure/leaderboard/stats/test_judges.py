@@ -136,7 +136,7 @@ def ends(row) -> tuple[float | None, float | None]:
 def test_no_interval_is_a_point_where_every_draw_gives_one_score():
     for said in ([Judged("p", "x", "y", (-1, -1, 0))], [Judged(f"p{n}", "x", "y", (1, -1, 0)) for n in range(40)]):
         found = judges.elo(said, "y", 200)
-        assert [ends(row) for row in found.rows] == [(None, None)] * 2 and all(row.elo is not None for row in found.rows)
+        assert [ends(row) for row in found.rows] == [(None, None)] * 2 and [row for row in found.rows if row.elo is None] == []
     (row,) = judges.place([Judged("p", "new", "A", (-1, 1, 1))], "new", {"A": 1000.0}, 200).rows
     assert row.elo == pytest.approx(1000 + 400 * math.log10(1 / 2)) and ends(row) == (None, None)
     mixed = judges.elo([Judged(f"p{n}", "x", "y", (-1 if n % 3 else 1,)) for n in range(30)], "y", 200)
@@ -189,7 +189,7 @@ def test_published_scores_are_reached_again_from_their_own_probabilities(data_fo
         assert found == pytest.approx(sigma, abs=1e-4)
     means = {row["method"]: np.mean([float(row[key]) for key in list(row)[1:6]]) for row in rows}
     assert max(means, key=means.__getitem__) == "mvdream" and means["mvdream"] == pytest.approx(1249.79, abs=0.005)
-    assert all(means[row["method"]] == pytest.approx(float(row["mean_of_5"]), abs=1e-6) for row in rows)
+    assert [row for row in rows if means[row["method"]] != pytest.approx(float(row["mean_of_5"]), abs=1e-6)] == []
 
 
 def test_published_agreement_has_the_resolution_of_13_methods(data_folder):

@@ -214,7 +214,13 @@ class TestBrackets:
         matrix[2, 4] = NAN
         found = brackets(matrix)
         assert found.bracket[2] is None and found.rank_interval[2] is None and 2 not in found.tested
-        assert all(low <= rank <= high for rank, ends in zip(found.rank, found.rank_interval, strict=True) if ends for low, high in [ends])
+        assert [
+            (rank, ends, low, high)
+            for rank, ends in zip(found.rank, found.rank_interval, strict=True)
+            if ends
+            for low, high in [ends]
+            if not low <= rank <= high
+        ] == []
         imported = brackets(np.vstack([matrix, np.full(12, NAN)]), scores=[*np.nanmean(matrix, axis=1), 0.7])
         assert imported.rank[5] is not None and imported.bracket[5] is None
 
@@ -234,7 +240,7 @@ class TestBrackets:
         firsts = {found.bracket[n]: n for n in reversed(lined_up)}
         assert [found.bracket[n] for n in lined_up] == sorted(found.bracket[n] for n in lined_up)
         for a in firsts.values():
-            assert all(found.p[a, b] <= 0.05 for b in firsts.values() if a != b)
+            assert {key: b for key, b in firsts.items() if a != b and not found.p[a, b] <= 0.05} == {}
         for n in lined_up:
             above = [firsts[k] for k in range(1, found.bracket[n])]
             assert found.loose[n] == any(found.p[first, n] > 0.05 for first in above)

@@ -72,7 +72,7 @@ def test_what_papers_say_of_one_metric_is_found_by_its_key():
 def test_other_tables_are_whole_and_hold_what_the_papers_print():
     for paper in studied().values():
         for one in paper.others:
-            assert one.about and all(len(row) == len(one.columns) for row in one.rows), (paper.slug, one.name)
+            assert one.about and [row for row in one.rows if len(row) != len(one.columns)] == [], (paper.slug, one.name)
     assert [(one.name, len(one.rows)) for paper in studied().values() for one in paper.others] == [
         ("Table 5", 2),
         ("Table 1", 16),

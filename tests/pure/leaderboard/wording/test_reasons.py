@@ -50,8 +50,9 @@ def test_each_reason_leads_to_one_state_and_has_a_sentence():
     assert set(STATES) == set(SENTENCES) == set(Key)
     assert sentence(None) == ""
     every = [sentence(Reason(key, Counted.RATERS, 2, 1, 1.0)) for key in Key]
-    assert all(words[0].isupper() or words[0].isdigit() for words in every) and all(words.endswith(".") for words in every)
-    assert not any("{" in words for words in every)
+    assert [words for words in every if not (words[0].isupper() or words[0].isdigit())] == []
+    assert [words for words in every if not words.endswith(".")] == []
+    assert [words for words in every if "{" in words] == []
 
 
 def test_it_can_stand_within_another_sentence():

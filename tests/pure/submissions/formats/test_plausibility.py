@@ -110,7 +110,7 @@ class TestUploads:
 
     def test_a_name_that_comes_near_none_is_not(self, tmp_path: Path):
         problems = said(judged(tmp_path, {"tower.obj": write_obj(at())}, manifest(n=3)))
-        assert not any("did you mean" in problem for problem in problems)
+        assert [problem for problem in problems if "did you mean" in problem] == []
 
     def test_the_manifest_keeps_what_is_said_of_inputs(self):
         phase = manifest(n=2, at=FAR, input_unit="mm")

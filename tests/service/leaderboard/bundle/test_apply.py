@@ -366,7 +366,7 @@ def test_a_new_title_reaches_the_rankings(organizers, tmp_path):
     apply(definition)
     before = dict(Phase.objects.values_list("slug", "board_revision"))
     apply(replace(definition, title="Another title"))
-    assert all(revision > before[slug] for slug, revision in Phase.objects.values_list("slug", "board_revision"))
+    assert [(slug, revision) for slug, revision in Phase.objects.values_list("slug", "board_revision") if not revision > before[slug]] == []
 
 
 def test_pages_and_pictures_come_back_from_files(small, tmp_path):

@@ -50,7 +50,7 @@ def test_a_key_is_shown_to_nobody_again_and_pays(desk, server, study, people, ca
     refused = [{"key": OWN, "url": ELSEWHERE}, {"key": "short", "url": server.url}, {"key": f"{OWN} ü und mehr", "url": server.url}]
     pages = [text_of(desk.post(address, {"act": "key", **body})) for body in refused]
     assert "Select a valid choice" in pages[0] and "at least 16 characters" in pages[1] and "without spaces" in pages[2]
-    assert not JudgeKey.objects.exists() and not any(OWN in page for page in pages)
+    assert not JudgeKey.objects.exists() and [n for n, page in enumerate(pages) if OWN in page] == []
     pages = [text_of(desk.post(address, {"act": "key", "key": OWN, "url": server.url}, follow=True))]
     key = JudgeKey.objects.get()
     assert (key.challenge, key.account, key.put_in_by, key.last_four) == (challenge, None, people.organizer, "last")
@@ -73,7 +73,7 @@ def test_a_key_is_shown_to_nobody_again_and_pays(desk, server, study, people, ca
     desk.force_login(people.staff)
     pages += [text_of(desk.get(f"/admin/leaderboard/judgekey/{key.pk}/change/")), text_of(desk.get("/admin/leaderboard/judgekey/"))]
     assert "own key pays, which ends in last" in pages[-4]
-    assert not any(text in "".join([*pages, everything_stored(), caplog.text, str(vars(key))]) for text in (OWN, OWN[:-4], KEY))
+    assert [text for text in (OWN, OWN[:-4], KEY) if text in "".join([*pages, everything_stored(), caplog.text, str(vars(key))])] == []
     assert key.sealed not in "".join(pages)
     assert list(AuditEntry.objects.filter(action__startswith="judge.key").values_list("action", "detail__note")) == [
         ("judge.key", f"It ends in last and goes to {server.url}.")
@@ -98,7 +98,7 @@ def test_an_error_page_of_the_act_says_nothing_of_the_key(study, people, server,
         assert client.post(money_page(study), {"act": "key", "key": OWN, "url": server.url}).status_code == 500
     finally:
         got_request_exception.disconnect(report)
-    assert len(reports) == 2 and all("no box" in one and OWN not in one for one in reports)
+    assert len(reports) == 2 and [one for one in reports if not ("no box" in one and OWN not in one)] == []
 
 
 def test_when_a_key_is_removed_its_run_stops_with_a_sentence(desk, server, study, people):

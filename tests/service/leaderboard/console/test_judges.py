@@ -297,7 +297,9 @@ def test_the_page_draws_gives_the_file_and_asks(desk, server, caplog):
     page = text_of(desk.get(address))
     file = desk.get(f"{address}&download=1")
     texts = json.loads(file.content)
-    assert len(texts) == 5 and all(text in page for text in texts) and 'filename="prompts.json"' in file["Content-Disposition"]
+    assert len(texts) == 5
+    assert [text for text in texts if text not in page] == []
+    assert 'filename="prompts.json"' in file["Content-Disposition"]
     server.answers = [says("1. a boat\n2. a fern\n3. a tram\n4. a moss\n5. a bus")]
     page = text_of(desk.post("/console/prompts/", form | {"act": "ask"}))
     assert "5 texts by seer-1" in page and "a moss" in page

@@ -115,7 +115,7 @@ class TestPage:
 class TestWarnings:
     def test_a_column_with_the_same_definition_is_named(self, phase):
         assert any("Corner F1 has this very definition" in sentence for sentence in known(phase, "corner_f1").warnings)
-        assert not any("very definition" in sentence for sentence in known(phase, "corner_f1", tau=0.3).warnings)
+        assert [sentence for sentence in known(phase, "corner_f1", tau=0.3).warnings if "very definition" in sentence] == []
 
     def test_half_a_metric_asks_for_the_other_half(self, phase):
         assert known(phase, "corner_recall").warnings == []
@@ -132,7 +132,7 @@ class TestWarnings:
         Phase.objects.filter(pk=phase.pk).update(unit="cm", unit_scale=0.01)
         phase.refresh_from_db()
         assert "0.5 m is 50 cm" in " ".join(known(phase, "edge_f1").warnings)
-        assert not any("metres" in sentence for sentence in known(phase, "wed_mnn").warnings)
+        assert [sentence for sentence in known(phase, "wed_mnn").warnings if "metres" in sentence] == []
         Phase.objects.filter(pk=phase.pk).update(unit="unitless", unit_scale=1.0)
         phase.refresh_from_db()
         assert "have no unit" in " ".join(known(phase, "edge_f1").warnings)

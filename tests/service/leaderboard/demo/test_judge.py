@@ -27,7 +27,7 @@ def test_it_is_simulated_by_name_and_in_every_text(judged, client, people):
     run = simulated_judge(study, None, {"overall": liking})
     assert run.state == "done" and run.n_answered == run.n_planned > 20 and run.left == 0 and run.requests == 0
     assert run.rater.name.startswith("simulated judge · wireframe · 2") and run.is_for_display_only
-    assert all(answer.said[0]["text"].startswith("Simulated: no model was asked") for answer in run.answers.all())
+    assert [answer for answer in run.answers.all() if not answer.said[0]["text"].startswith("Simulated: no model was asked")] == []
     right = [liking[a.left.label, a.sample] > liking[a.right.label, a.sample] for a in run.answers.select_related("left", "right")]
     said = [answer.said[0]["verdicts"] == [-1] for answer in run.answers.all()]
     alike = sum(a == b for a, b in zip(right, said, strict=True)) / len(said)

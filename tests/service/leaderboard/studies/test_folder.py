@@ -59,7 +59,7 @@ def test_a_folder_holds_votes_references_and_entries_as_training_reads_them(phas
     assert "4 answers on 2 samples and 3 entries with files" in said and "Without files: from elsewhere." in said
     assert {path.name for path in folder.iterdir()} == {"votes.csv", "README.md", "study.json", "references", "entries"}
     kept = load_folder(folder / "references")
-    assert set(kept) == {"house_01", "house_02"} and all(same(kept[item], references[item]) for item in kept)
+    assert set(kept) == {"house_01", "house_02"} and [item for item in kept if not same(kept[item], references[item])] == []
     about = material(folder)
     assert set(about.entries) == set(NAMES) and about.simulated and about.item("house_01") == "house_01"
     for number, name in enumerate(NAMES):
@@ -74,7 +74,7 @@ def test_names_of_folders_are_plain_whatever_entries_are_called(phase, entries, 
     folder = export(Study.import_votes(phase, None, votes(), **ABOUT), tmp_path)
     names = sorted(path.name for path in (folder / "entries").iterdir())
     assert names == ["001-etc-passwd", "003-plain", "004-mega-3"]
-    assert all(path.resolve().is_relative_to(folder.resolve()) for path in folder.rglob("*"))
+    assert [path for path in folder.rglob("*") if not path.resolve().is_relative_to(folder.resolve())] == []
 
 
 def test_only_people_who_count_and_entries_that_stand_are_written(phase, entries, tmp_path):

@@ -177,7 +177,7 @@ def test_the_board_the_study_exports_and_the_api_say_it(judged, shelf, client): 
     texts = {kind: client.get(f"{address}snapshots/{digest}.{kind}").content.decode("utf-8-sig") for kind in ("csv", "json", "tex", "md")}
     rows = list(csv.DictReader(io.StringIO(texts["csv"], newline="")))
     assert {row[f"{slug}_people_trained"] for row in rows} == {"these"} and '"trained": "these"' in texts["json"]
-    assert all("trained on these votes" in texts[kind] for kind in ("json", "tex", "md"))
+    assert [kind for kind in ("json", "tex", "md") if "trained on these votes" not in texts[kind]] == []
     told = client.get(f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/board").json()
     assert told["columns"][0]["people"]["trained"] == "these"
 

@@ -250,6 +250,6 @@ def test_of_a_kind_without_drawings_pictures_are_shown_to_who_may_see_them(studi
     client.force_login(people.organizer)
     addresses = re.findall(r'<img src="([^"]*posters/[^"]*)"', text(client.get(PAGE)))
     assert len(addresses) == 2 and "drawing" not in text(client.get(PAGE)).partition('id="turned"')[2].partition("</section>")[0]
-    assert all(client.get(address)["Content-Type"] == "image/webp" for address in addresses)
+    assert [address for address in addresses if client.get(address)["Content-Type"] != "image/webp"] == []
     client.logout()
-    assert all(client.get(address).status_code in (302, 403, 404) for address in addresses)
+    assert [address for address in addresses if client.get(address).status_code not in (302, 403, 404)] == []

@@ -156,7 +156,7 @@ def test_listed_accounts_join_while_an_organizer_leaves_their_votes_out(study, p
         joins = [lambda user=user: access.join(study, user).rater.pk for user in users]
         said = together([*joins, *(lambda one=one: campaign.count_rater(one, people.organizer, False) for one in listed)])
         assert said == [one.pk for one in listed] + [None] * 4
-        assert all(one.joined_at and not one.is_counted for one in map(fresh, listed))
+        assert [one for one in map(fresh, listed) if not (one.joined_at and not one.is_counted)] == []
 
 
 def test_raters_answer_join_and_leave_while_the_study_is_closed_and_opened(study, people):

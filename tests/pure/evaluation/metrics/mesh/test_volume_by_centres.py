@@ -261,7 +261,7 @@ INWARDS = mesh(OPEN_BOX.vertices, OPEN_BOX.faces[:, ::-1])
 DOUBLE = mesh(SQUARE.vertices, [*SQUARE.faces, *SQUARE.faces[:, ::-1]])
 
 
-@pytest.mark.parametrize("resolution", [8, 9, 256])
+@pytest.mark.parametrize("resolution", [8, 9, 64])
 @pytest.mark.parametrize("reference", [SQUARE, turned(SQUARE, 1), DOUBLE, INWARDS], ids=["flat", "flat and turned", "two sides", "inwards"])
 def test_against_a_reference_that_encloses_nothing_there_is_no_value(reference, resolution):
     for prediction in (reference, box(), None):

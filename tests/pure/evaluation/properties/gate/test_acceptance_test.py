@@ -80,7 +80,7 @@ class TestVerdict:
 
     def test_equal_scores_are_not_in_order(self):
         flat = judged(rows(*[dict.fromkeys(scores(), 0.5)] * 6))
-        assert not flat.passed and all(condition.right == 0 for condition in flat.conditions if condition.key != "D")
+        assert not flat.passed and [condition for condition in flat.conditions if condition.key != "D" and condition.right != 0] == []
 
     def test_a_stronger_damage_above_the_weaker_fails_c(self):
         found = judged(rows(*[scores(blur2=0.75, blur4=0.8)] * 6))

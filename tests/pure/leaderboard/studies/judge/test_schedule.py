@@ -60,7 +60,7 @@ def test_every_pair_comes_before_any_comes_again():
 
 def test_a_new_method_meets_every_other_and_none_of_them_each_other():
     found = planned(HAVE, ENSEMBLE, 1501, newcomer="method-05")
-    assert all("method-05" in (one.left, one.right) for one in found.comparisons)
+    assert [one for one in found.comparisons if "method-05" not in (one.left, one.right)] == []
     assert len(Counter(map(unordered, found.comparisons))) == 12
     assert 0 < sum(one.left == "method-05" for one in found.comparisons) < len(found.comparisons)
     with pytest.raises(KeyError):

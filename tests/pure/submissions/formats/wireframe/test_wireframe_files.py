@@ -59,7 +59,7 @@ def test_packing_many_wireframes_gives_back_every_bit_in_order(frames: list[Wire
     items = {f"house_{9 - n}": frame for n, frame in enumerate(frames)}
     found = unpack(pack(items))
     assert list(found) == list(items)
-    assert all(same(found[name], items[name]) for name in items)
+    assert [name for name in items if not same(found[name], items[name])] == []
 
 
 def test_packing_twice_gives_the_same_bytes() -> None:
@@ -247,6 +247,11 @@ def test_two_files_for_one_sample_are_an_error(tmp_path: Path) -> None:
 def test_the_real_roofs_load_and_survive_every_format(data_folder: Path) -> None:
     roofs = load_folder(data_folder / "building3d")
     assert len(roofs) == 43
-    assert all(same(read_wireframe(write(roof), name), roof) for roof in roofs.values() for name, write in WRITERS.items())
+    assert [
+        (roof, name, write)
+        for roof in roofs.values()
+        for name, write in WRITERS.items()
+        if not same(read_wireframe(write(roof), name), roof)
+    ] == []
     stored = unpack(pack(roofs))
-    assert all(same(stored[name], roof) for name, roof in roofs.items())
+    assert [(name, roof) for name, roof in roofs.items() if not same(stored[name], roof)] == []

@@ -76,7 +76,7 @@ def test_every_line_says_who_what_it_took_and_how_it_was_asked(study):
     assert one[0]["shown"] == "1 view a side, colour and normals"
     assert one[0]["instruction"].endswith("Please compare the two objects in the image as described.") and one[1]["instruction"] == ""
     prompts = {"0": "a red chair", "1": "an owl on a branch", "2": "a boat"}
-    assert all(line["prompt"] == prompts[line["sample"]] for line in lines)
+    assert [line for line in lines if line["prompt"] != prompts[line["sample"]]] == []
     for name in ("requests", "tokens_in", "tokens_out", "cost"):  # they add up to what the run took
         assert sum(float(line[name] or 0) for line in lines) == pytest.approx(float(getattr(run, name)))
     assert sum(float(line["seconds"]) for line in lines) == pytest.approx(3.6 * 18, abs=0.1)

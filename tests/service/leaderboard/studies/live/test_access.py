@@ -17,11 +17,9 @@ from leaderboard.studies.live import campaign
 from submissions.errors import Refused
 from tests.support.factories import UserFactory
 from tests.support.leaderboard.studies.live import making
+from tests.support.leaderboard.studies.live.of_a_file import challenge, own_copy, people, phase, rows, stored
 
-
-@pytest.fixture
-def rows(phase, people):
-    return making.entries(phase, people)
+__all__ = ["challenge", "own_copy", "people", "phase", "rows", "stored"]  # the fixtures
 
 
 @pytest.fixture

@@ -23,6 +23,9 @@ from leaderboard.studies.live import access, campaign
 from leaderboard.studies.live.artifacts import CORRUPTIONS
 from leaderboard.studies.live.design_matrix import gold_pairs
 from tests.support.leaderboard.studies.live import making
+from tests.support.leaderboard.studies.live.of_a_file import challenge, own_copy, people, phase, rows, stored
+
+__all__ = ["challenge", "own_copy", "people", "phase", "rows", "stored"]  # the fixtures
 
 
 class Desk:
@@ -53,11 +56,6 @@ class Desk:
     @property
     def rater(self) -> Rater:
         return self.study.raters.get(joined_at__isnull=False)
-
-
-@pytest.fixture
-def rows(phase, people):
-    return making.entries(phase, people)
 
 
 @pytest.fixture
@@ -202,8 +200,8 @@ class TestLeaving:
 
     def test_nothing_is_left_of_what_they_were_asked_and_said(self, desk, study, people, left):
         assert "is deleted" in desk.next()["closed"]
-        for rows in (study.study_votes, study.opinions, study.questions, Tally.objects.filter(rater__study=study)):
-            assert not rows.exists()
+        for left_over in (study.study_votes, study.opinions, study.questions, Tally.objects.filter(rater__study=study)):
+            assert not left_over.exists()
         assert (study.withdrawn(), study.raters.get(pk=desk.rater.pk).withdrawn) == (2, 2)
         with pytest.raises(campaign.Refused, match="we deleted their answers"):
             campaign.count_rater(desk.rater, people.organizer, True)
@@ -283,7 +281,7 @@ def test_repeats_come_later_half_of_them_turned_and_count_as_repeats(phase, peop
     votes = list(study.votes())
     assert sorted(int(vote.order) for vote in votes) == list(range(1, 19))
     first = {vote.order: {vote.left, vote.right} for vote in votes}
-    assert all(first[vote.repeat_of] == {vote.left, vote.right} for vote in votes if vote.repeat_of)
+    assert [vote for vote in votes if vote.repeat_of and first[vote.repeat_of] != {vote.left, vote.right}] == []
     found = voting.canonical(study.votes())
     assert (len(found), len(found.counted())) == (18, 12)
 

@@ -13,11 +13,9 @@ from leaderboard.studies.analysis import recount
 from leaderboard.studies.live import practice
 from leaderboard.studies.live.design_matrix import Subject
 from tests.support.leaderboard.studies.live import making
+from tests.support.leaderboard.studies.live.of_a_file import challenge, own_copy, people, phase, rows, stored
 
-
-@pytest.fixture
-def rows(phase, people):
-    return making.entries(phase, people)
+__all__ = ["challenge", "own_copy", "people", "phase", "rows", "stored"]  # the fixtures
 
 
 def begun(study) -> tuple[Client, dict]:
@@ -111,7 +109,7 @@ def test_an_entry_that_drops_out_is_practised_on_no_more(phase, people, rows):
     assert len(practice.open_practice(study, rater)) == 4
     rows[0].withdraw()
     left = practice.open_practice(study, rater)
-    assert all(Subject(study, rater).asks(row) for row in left) and len(left) < 4
+    assert [row for row in left if not Subject(study, rater).asks(row)] == [] and len(left) < 4
 
 
 def test_criteria_come_in_an_order_of_each_raters_own_which_exports_tell(phase, people, rows):

@@ -121,7 +121,7 @@ def test_any_other_error_is_not_taken_for_it(model, points, monkeypatch):
 def test_weights_are_put_on_the_best_device_without_gradients(model, monkeypatch):
     weights = save(model.state_dict())
     found = ready(weights)
-    assert {p.device.type for p in found.parameters()} == {best_device().type} and not any(p.requires_grad for p in found.parameters())
+    assert {p.device.type for p in found.parameters()} == {best_device().type} and [p for p in found.parameters() if p.requires_grad] == []
     monkeypatch.setattr(inference, "best_device", lambda: torch.device("meta"))
     assert {p.device.type for p in ready(weights).parameters()} == {"meta"}
 

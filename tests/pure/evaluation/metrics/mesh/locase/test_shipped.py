@@ -21,7 +21,7 @@ def check_that_damage_counts(kind):
     """The scores of one object, damaged in every way, fall with the damage."""
     whole, prepared = mesh(kind, 4_242), {}
     scores = [locase(MeshPair.of(distort(whole, damage, level), whole, prepared=prepared)).value for damage in KINDS for level in (1, 2, 4)]
-    assert all(1 <= score <= 5 for score in scores)
+    assert [score for score in scores if not 1 <= score <= 5] == []
     assert agreement(np.array(scores), np.tile([3.0, 2.0, 1.0], len(KINDS)))[1] > 0.4
     assert locase(MeshPair.of(whole, whole, prepared=prepared)).value > np.median(scores)
 
@@ -41,7 +41,7 @@ def test_the_card_says_which_sentences_hold_and_the_page_warns_where_one_does_no
     card = weights.get("locase", "stage1").card
     assert len(card["sentences"]) == 2, "five procedural meshes, and five that others made"
     for rows in card["sentences"].values():
-        assert len(rows) == 4 and all(row["met"] == (row["held"] == row["of"]) and row["figure"] for row in rows)
+        assert len(rows) == 4 and [row for row in rows if not (row["met"] == (row["held"] == row["of"]) and row["figure"])] == []
     assert card["may_rank"] == all(row["met"] for rows in card["sentences"].values() for row in rows)
     assert card["may_rank"] or REGISTRY["locase"].warning.startswith("Shown, not ranked")
 
