@@ -9,7 +9,7 @@ class EvaluationConfig(AppConfig):
     name = "evaluation"
 
     def ready(self) -> None:
-        # Nudges are sent by name through Celery's current app, from the web process too.
+        # Models are there only now. Nudges are sent by name through Celery's current app, from the web process too.
         from evaluation.celery import app
         from evaluation.models.program import spec_of
 

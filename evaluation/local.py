@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
@@ -34,6 +34,15 @@ class CannotScore(ValueError):
     """A request that cannot be carried out; the message is one sentence."""
 
 
+@contextmanager
+def using_files(failure: str) -> Iterator[None]:
+    """Raise CannotScore with the `failure` and the system's reason where a file cannot be read or written."""
+    try:
+        yield
+    except OSError as error:
+        raise CannotScore(f"{failure}: {error.strerror or error}.") from error
+
+
 class Bar(Protocol):
     """A progress bar."""
 
@@ -54,6 +63,13 @@ class Outcome:
     fingerprints: Mapping[str, str] = field(default_factory=dict)
     groups: tuple[str, ...] = ()  # of each item
     unit_scale: float = 1.0
+
+    @classmethod
+    def refused(cls, verdict: Verdict) -> Outcome:
+        """Return the problems of an entry that cannot be scored."""
+        more = verdict.n_problems - len(verdict.problems)
+        problems = [*map(str, verdict.problems), *([f"... and {more} more problems."] if more else [])]
+        return cls({}, tuple(problems), verdict.warnings)
 
     def to_dict(self) -> dict[str, Any]:
         """`{"samples": {id: {slug: {value, status, parts}}}, "scores": {slug: {value, ci, n}}}`"""
@@ -106,10 +122,10 @@ def score(
     """
     manifest = None
     if manifest_file is not None:
+        with using_files(f"The manifest {manifest_file} cannot be read"):
+            text = manifest_file.read_bytes()
         try:
-            manifest = Manifest.from_json(manifest_file.read_bytes())
-        except OSError as error:
-            raise CannotScore(f"The manifest {manifest_file} cannot be read: {error.strerror or error}.") from error
+            manifest = Manifest.from_json(text)
         except ManifestError as error:
             raise CannotScore(str(error)) from error
     with ExitStack() as opened:
@@ -191,40 +207,39 @@ def _score(
     requests = _with_prompts(requests, references, bool(metrics))
     verdict = _verdict(prediction, manifest)
     if not verdict.accepted:
-        more = verdict.n_problems - len(verdict.problems)
-        problems = [str(problem) for problem in verdict.problems]
-        return Outcome({}, (*problems, *([f"... and {more} more problems."] if more else [])), verdict.warnings)
+        return Outcome.refused(verdict)
     ids = manifest.item_ids
     group_of = {item.id: item.group for item in manifest.items} if named_groups is None else named_groups
     if without := [name for name in ids if name not in group_of]:
         raise CannotScore(f"The groups name no group of {without[0]}; {len(without)} of {len(ids)} items have none.")
     groups = [group_of[name] for name in ids]
     work = _Work(verdict.items, references, requests, manifest.unit_scale, dict(zip(ids, groups, strict=True)))
-    bar = progress("scoring", len(ids)) if progress else None
-    try:
+    with closing(progress("scoring", len(ids))) if progress else nullcontext() as bar:
         slices = list(work.slices(ids, jobs, bar.update if bar else lambda n: None))
-    finally:
-        if bar:
-            bar.close()
     fingerprints = {one.slug: registry.fingerprint(one.key, one.params) for one in requests}
-    of_phase = {(m.slug, m.key): m.fingerprint for m in manifest.metrics if m.fingerprint}
-    others = [
-        f"{one.slug} is not the phase's column: other parameters, or another version of {one.key}."
-        for one in requests
-        if of_phase.get((one.slug, one.key), fingerprints[one.slug]) != fingerprints[one.slug]
-    ]
-    lost = [] if metrics else [m.key for m in manifest.metrics if registry.find(m.key) is None and "/" in m.key]
     of_reference = [f"Reference: {sentence}" for sentence in remarks.sentences()]
-    left_out = [f"{key} is a program of the organizer's and is left out; with its files, add --metric ./FOLDER." for key in lost]
+    unlike = _unlike_phase(manifest, requests, fingerprints, by_name=bool(metrics))
     return Outcome(
         runner.finish(requests, slices, ids, groups),
-        warnings=(*of_reference, *verdict.warnings, *verdict.to_confirm, *left_out, *others, *_failures(slices)),
+        warnings=(*of_reference, *verdict.warnings, *verdict.to_confirm, *unlike, *_failures(slices)),
         requests=tuple(requests),
         specs={one.slug: registry.get(one.key) for one in requests},
         fingerprints=fingerprints,
         groups=tuple(groups),
         unit_scale=manifest.unit_scale,
     )
+
+
+def _unlike_phase(manifest: Manifest, requests: Sequence[MetricRequest], fingerprints: Mapping[str, str], by_name: bool) -> Iterator[str]:
+    """Sentences on the columns that the phase has and the outcome has not, or not with the same definition; where metrics were asked for
+    `by_name`, none is left out."""
+    for metric in () if by_name else manifest.metrics:
+        if registry.find(metric.key) is None and "/" in metric.key:
+            yield f"{metric.key} is a program of the organizer's and is left out; with its files, add --metric ./FOLDER."
+    of_phase = {(metric.slug, metric.key): metric.fingerprint for metric in manifest.metrics if metric.fingerprint}
+    for one in requests:
+        if of_phase.get((one.slug, one.key), fingerprints[one.slug]) != fingerprints[one.slug]:
+            yield f"{one.slug} is not the phase's column: other parameters, or another version of {one.key}."
 
 
 def _references(path: Path, family: Family, reading: Mapping[str, Any], remarks: Remarks) -> dict[str, Any]:

@@ -13,14 +13,12 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from evaluation.metrics import registry
 from evaluation.metrics.aggregation import unit_matrix
-from evaluation.metrics.papers import Origin
-from evaluation.metrics.spec import MetricSpec
+from evaluation.metrics.column import Column, Imported
 from submissions.entry_fields import Door, through
 from submissions.formats.decimals import SeparatedNumber, cell, delimiter, hint
 from submissions.formats.errors import TableError, control_character, headings_text, is_blank, more_cells
@@ -236,46 +234,19 @@ def number_in(text: str, column: str) -> float | None:
     return value
 
 
-def column_of(it: ResultColumn, position: int, decimals: int, digest: str, has_items: bool = False) -> dict[str, Any]:
+def column_of(it: ResultColumn, position: int, decimals: int, digest: str, has_items: bool = False) -> Column:
     """Return what a batch keeps of the column, in the place of a metric's: `digest` is the table's, so that the values of two tables
     never share a column."""
     content = json.dumps(["imported", it.slug, it.column, it.higher_is_better, it.unit, digest])
-    return {
-        "slug": it.slug,
-        "key": "",
-        "params": {},
-        "fingerprint": hashlib.sha256(content.encode()).hexdigest(),
-        "title": it.title,
-        "weight": it.weight,
-        "is_primary": it.is_primary,
-        "in_ranking": it.in_ranking,
-        "position": position,
-        "imported": {"higher_is_better": it.higher_is_better, "unit": it.unit, "decimals": decimals}
-        | ({"items": True} if has_items else {}),
-    }
-
-
-def _comes_with_its_values(*_: Any) -> NoReturn:
-    raise TypeError("an imported column is not computed here; it comes with its values")
-
-
-def spec_of(column: Mapping[str, Any]) -> MetricSpec:
-    """The spec of a batch's column: the registry's, or, for an imported one, what it declares."""
-    declared = column.get("imported")
-    if declared is None:
-        return registry.get(column["key"])
-    return MetricSpec(
+    return Column(
+        slug=it.slug,
         key="",
-        title=column["title"],
-        family="",
-        higher_is_better=declared["higher_is_better"],
-        bounds=(-math.inf, None),
-        unit=declared["unit"],
-        params=(),
-        worst="null",
-        doc="",
-        origin=Origin(),
-        function=_comes_with_its_values,
-        needs=(),
-        level="item" if declared.get("items") else "set",
+        params={},
+        fingerprint=hashlib.sha256(content.encode()).hexdigest(),
+        title=it.title,
+        weight=it.weight,
+        is_primary=it.is_primary,
+        in_ranking=it.in_ranking,
+        position=position,
+        imported=Imported(it.higher_is_better, it.unit, decimals, has_items),
     )

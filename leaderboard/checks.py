@@ -20,60 +20,66 @@ LAST_UNSQUASHED = "a68cd70"  # the last commit with the migrations that the squa
 
 @register()
 def check_settings(app_configs: Any, **kwargs) -> list:
-    problems = []
     cluster = bool(settings.DATABASE_URL or settings.BROKER_URL)
-    if cluster and not settings.SECRET_KEY_GIVEN:
-        problems.append(
-            Error(
-                "Several machines need the same secret key.",
-                hint="Set PLUMBLINE_SECRET_KEY to one long random string on all of them.",
-                id="plumbline.E001",
-            )
-        )
-    if settings.S3_BUCKET and not (settings.S3_ACCESS_KEY and settings.S3_SECRET_KEY):
-        problems.append(
-            Error(
-                f"The bucket {settings.S3_BUCKET} has no credentials.",
-                hint="Set PLUMBLINE_S3_ACCESS_KEY and PLUMBLINE_S3_SECRET_KEY.",
-                id="plumbline.E002",
-            )
-        )
-    if settings.HEARTBEAT_SECONDS * 2 > settings.LEASE_SECONDS:
-        problems.append(
-            Error(
-                "A worker would lose its lease between two heartbeats.",
-                hint="Make PLUMBLINE_LEASE_SECONDS at least twice PLUMBLINE_HEARTBEAT_SECONDS.",
-                id="plumbline.E004",
-            )
-        )
-    https = {name: getattr(settings, name) for name in ("HTTPS_REDIRECT", "HSTS_SUBDOMAINS", "HSTS_PRELOAD")}
-    if any(https.values()) and not settings.HTTPS:
-        wanted = " and ".join(f"PLUMBLINE_{name}" for name, is_on in https.items() if is_on)
-        hint = "Give PLUMBLINE_SITE_URL as https://… once the proxy answers there, or leave the others at false."
-        problems.append(Error(f"{wanted}: the site's address is {settings.SITE_URL}, without https.", hint=hint, id="plumbline.E010"))
-    if settings.HSTS_PRELOAD and not settings.HSTS_SUBDOMAINS:
-        hint = "Set PLUMBLINE_HSTS_SUBDOMAINS=true as well, or PLUMBLINE_HSTS_PRELOAD=false."
-        problems.append(Error("Browsers' lists take no host without its subdomains.", hint=hint, id="plumbline.E011"))
-    if settings.HTTPS_REDIRECT and not settings.BEHIND_PROXY:
-        hint = "Set PLUMBLINE_BEHIND_PROXY=true, with a proxy that sends X-Forwarded-Proto, or PLUMBLINE_HTTPS_REDIRECT=false."
-        problems.append(Error("Every page would be redirected to itself without end.", hint=hint, id="plumbline.E012"))
+    https = [f"PLUMBLINE_{name}" for name in ("HTTPS_REDIRECT", "HSTS_SUBDOMAINS", "HSTS_PRELOAD") if getattr(settings, name)]
     evidence, repository = settings.EVIDENCE_DIR.resolve(), settings.BASE_DIR.resolve()
     # What the repository ignores lies below HOME, where HOME is in it at all.
     is_committed = evidence.is_relative_to(repository) and not evidence.is_relative_to(settings.HOME.resolve())
-    is_served = any(evidence.is_relative_to((settings.HOME / served).resolve()) for served in ("files", "uploads"))
-    if is_committed or is_served or evidence.is_relative_to(Path(settings.STATIC_ROOT).resolve()):
-        place = "the repository" if is_committed else "a folder whose files this service sends"
-        hint = "Set PLUMBLINE_EVIDENCE_DIR to a folder of its own, such as /var/lib/plumbline/evidence."
-        problems.append(Error(f"Answers of people would lie in {place}: {settings.EVIDENCE_DIR}.", hint=hint, id="plumbline.E013"))
-    if settings.DATABASE_URL and not settings.S3_BUCKET:
-        problems.append(
-            Warning(
-                "Files are kept in a local folder although the database is a server.",
-                hint="Set PLUMBLINE_S3_BUCKET, or share PLUMBLINE_HOME between web and workers.",
-                id="plumbline.W001",
-            )
-        )
-    return problems
+    sent = (settings.HOME / "files", settings.HOME / "uploads", Path(settings.STATIC_ROOT))
+    is_sent = any(evidence.is_relative_to(folder.resolve()) for folder in sent)
+    place = "the repository" if is_committed else "a folder whose files this service sends"
+    wrong: list[tuple[object, str, str, str]] = [
+        (
+            cluster and not settings.SECRET_KEY_GIVEN,
+            "E001",
+            "Several machines need the same secret key.",
+            "Set PLUMBLINE_SECRET_KEY to one long random string on all of them.",
+        ),
+        (
+            settings.S3_BUCKET and not (settings.S3_ACCESS_KEY and settings.S3_SECRET_KEY),
+            "E002",
+            f"The bucket {settings.S3_BUCKET} has no credentials.",
+            "Set PLUMBLINE_S3_ACCESS_KEY and PLUMBLINE_S3_SECRET_KEY.",
+        ),
+        (
+            settings.HEARTBEAT_SECONDS * 2 > settings.LEASE_SECONDS,
+            "E004",
+            "A worker would lose its lease between two heartbeats.",
+            "Make PLUMBLINE_LEASE_SECONDS at least twice PLUMBLINE_HEARTBEAT_SECONDS.",
+        ),
+        (
+            https and not settings.HTTPS,
+            "E010",
+            f"{' and '.join(https)}: the site's address is {settings.SITE_URL}, without https.",
+            "Give PLUMBLINE_SITE_URL as https://… once the proxy answers there, or leave the others at false.",
+        ),
+        (
+            settings.HSTS_PRELOAD and not settings.HSTS_SUBDOMAINS,
+            "E011",
+            "Browsers' lists take no host without its subdomains.",
+            "Set PLUMBLINE_HSTS_SUBDOMAINS=true as well, or PLUMBLINE_HSTS_PRELOAD=false.",
+        ),
+        (
+            settings.HTTPS_REDIRECT and not settings.BEHIND_PROXY,
+            "E012",
+            "Every page would be redirected to itself without end.",
+            "Set PLUMBLINE_BEHIND_PROXY=true, with a proxy that sends X-Forwarded-Proto, or PLUMBLINE_HTTPS_REDIRECT=false.",
+        ),
+        (
+            is_committed or is_sent,
+            "E013",
+            f"Answers of people would lie in {place}: {settings.EVIDENCE_DIR}.",
+            "Set PLUMBLINE_EVIDENCE_DIR to a folder of its own, such as /var/lib/plumbline/evidence.",
+        ),
+        (
+            settings.DATABASE_URL and not settings.S3_BUCKET,
+            "W001",
+            "Files are kept in a local folder although the database is a server.",
+            "Set PLUMBLINE_S3_BUCKET, or share PLUMBLINE_HOME between web and workers.",
+        ),
+    ]
+    kinds = {"E": Error, "W": Warning}
+    return [kinds[code[0]](message, hint=hint, id=f"plumbline.{code}") for is_so, code, message, hint in wrong if is_so]
 
 
 @register(Tags.database)

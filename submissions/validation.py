@@ -4,7 +4,7 @@ import difflib
 import re
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -127,37 +127,42 @@ def validate(
         kind = manifest.kind
         with open_package(path, manifest.bounds, name, keep_top=kind.grouped, follow=follow, singles=kind.singles) as package:
             read = _read_package(package, manifest, notes, progress or (lambda done, total: None))
-        items = {item: read[item] for item in manifest.item_ids if item in read}
-        wrong = wrong_kind.sentences(kind, len(items), notes.degenerate)
-        empty = [item for item, content in items.items() if not kind.size(content)[1]]
-        if empty and not wrong:
-            notes.warnings.append(f"{_some(empty)} without {kind.nothing}.")
-        flat = [] if kind.images else [item for item, content in items.items() if item not in empty and kind.is_degenerate(content)]
-        if flat and not wrong:
-            notes.warnings.append(f"{_some(flat)} of zero size; an item needs {kind.needs}.")
-        if manifest.missing == "worst" and not items and not notes.count:
-            notes.problem("", "", f"holds none of {_place(manifest)}'s items; name each file after its item")
-        missing = tuple(item for item in manifest.item_ids if item not in items)
-        absent = [item for item in missing if item not in notes.sent]
-        if manifest.missing == "reject":
-            for item in absent:
-                notes.problem(item, "", "is missing; this phase wants every item")
-        elif absent and items:
-            notes.warnings.append(f"{_some(absent)} missing; missing items get the worst value of each metric.")
-        asked: dict[Reason, list[str]] = {}
-        if not notes.count:
-            # A group's folders have a meaning.
-            folders = [] if kind.grouped else plausibility.folders(notes.files)
-            asked = {Reason.KIND: wrong, Reason.INPUTS: plausibility.sentences(items, manifest), Reason.FOLDERS: folders}
-        to_confirm = tuple(sentence for sentences in asked.values() for sentence in sentences)
-        hold = next((reason.value for reason, sentences in asked.items() if sentences), "")
-        faults, warnings = tuple(notes.faults), (*notes.warnings, *notes.remarks.sentences())
-        return Verdict(items, missing, tuple(notes.problems), notes.count, warnings, faults, to_confirm, hold)
+        return _verdict(read, manifest, notes)
     except OSError:
         raise
     except Exception as error:
         notes.error(excerpt(name or path.name), error)
         return Verdict({}, manifest.item_ids, tuple(notes.problems), notes.count, faults=tuple(notes.faults))
+
+
+def _verdict(read: Mapping[str, Any], manifest: Manifest, notes: _Notes) -> Verdict:
+    """The verdict on an upload of which this was read: what its items lack, and what its team is asked to confirm."""
+    kind, items = manifest.kind, {item: read[item] for item in manifest.item_ids if item in read}
+    wrong = wrong_kind.sentences(kind, len(items), notes.degenerate)
+    if not wrong:
+        empty = [item for item, content in items.items() if not kind.size(content)[1]]
+        sized = {} if kind.images else {item: content for item, content in items.items() if item not in empty}
+        flat = [item for item, content in sized.items() if kind.is_degenerate(content)]
+        for names, lack in ((empty, f"without {kind.nothing}."), (flat, f"of zero size; an item needs {kind.needs}.")):
+            notes.warnings += [f"{_some(names)} {lack}"] if names else []
+    if manifest.missing == "worst" and not items and not notes.count:
+        notes.problem("", "", f"holds none of {_place(manifest)}'s items; name each file after its item")
+    missing = tuple(item for item in manifest.item_ids if item not in items)
+    absent = [item for item in missing if item not in notes.sent]
+    if manifest.missing == "reject":
+        for item in absent:
+            notes.problem(item, "", "is missing; this phase wants every item")
+    elif absent and items:
+        notes.warnings.append(f"{_some(absent)} missing; missing items get the worst value of each metric.")
+    asked: dict[Reason, list[str]] = {}
+    if not notes.count:
+        # A group's folders have a meaning.
+        folders = [] if kind.grouped else plausibility.folders(notes.files)
+        asked = {Reason.KIND: wrong, Reason.INPUTS: plausibility.sentences(items, manifest), Reason.FOLDERS: folders}
+    to_confirm = tuple(sentence for sentences in asked.values() for sentence in sentences)
+    hold = next((reason.value for reason, sentences in asked.items() if sentences), "")
+    faults, warnings = tuple(notes.faults), (*notes.warnings, *notes.remarks.sentences())
+    return Verdict(items, missing, tuple(notes.problems), notes.count, warnings, faults, to_confirm, hold)
 
 
 def item_files(manifest: Manifest) -> Callable[[str], bool]:

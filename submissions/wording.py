@@ -46,6 +46,23 @@ PLAIN = {
     State.SCORED: "It is scored.",
     State.WITHHELD: "It is not shown.",
 }
+# The same for one reason, or without one for any other.
+FIXED: Mapping[tuple[State, Reason | None], str] = {
+    (State.UPLOADING, None): "The upload is not finished.",
+    (State.CANCELLED, Reason.EXPIRED): "The upload was not finished in time.",
+    (State.CANCELLED, None): "It was cancelled.",
+    (State.WITHDRAWN, None): "Its team withdrew it.",
+    (State.SCORED, Reason.IMPORTED): "Its figures were imported as they were published; there are no files and no items.",
+}
+UNUSED = "It used up none of your uploads."
+TO_DO: Mapping[tuple[State, Reason | None], str] = {
+    (State.UPLOADING, None): "Send the parts that are missing.",
+    (State.ON_HOLD, None): f"{UNUSED} Correct it and upload it again, or confirm {{before}} that it is to be scored as it is.",
+    (State.REJECTED, None): f"{UNUSED} Upload it again, {{again}}.",
+    (State.FAILED, None): f"{UNUSED} Try it again, or ask the organizers.",
+    (State.CANCELLED, Reason.EXPIRED): f"{UNUSED} Start it again.",
+    (State.CANCELLED, None): UNUSED,
+}
 HOLDS = {
     Reason.KIND: "many of its files hold nothing that can be scored",
     Reason.INPUTS: "it does not fit the inputs that were given out",
@@ -105,41 +122,37 @@ def tone(state: State) -> str:
 def sentence(entry: EntryState, reader: Reader) -> str:
     """State of an entry, and what there is to do, for one reader."""
     it = entry.as_told(reader)
-    ours, uses_none = reader == Reader.TEAM, "It used up none of your uploads."
     match it.state:
-        case State.UPLOADING:
-            return "The upload is not finished." + (" Send the parts that are missing." if ours else "")
         case State.ON_HOLD:
             said = f"It is on hold, because {HOLDS[it.why.reason]}. Nothing was scored." if it.why else ""
-            before = f"before {in_words(it.until, it.zone)}" if it.until else "in time"
-            if not ours:
-                return f"{said} Its team may confirm {before} that it is to be scored as it is."
-            return f"{said} {uses_none} Correct it and upload it again, or confirm {before} that it is to be scored as it is."
         case State.REJECTED:
-            again = "with `--as-is` if you mean it" if it.reason == Reason.HOLDS_OVER else "once you have corrected its files"
-            return f"{_rejection(it)} {uses_none} Upload it again, {again}." if ours else _rejection(it)
+            said = _rejection(it)
         case State.FAILED:
             said = failure(it.why) if it.why else ""
-            return f"{said} {uses_none} Try it again, or ask the organizers." if ours else said
-        case State.CANCELLED if it.reason == Reason.EXPIRED:
-            return f"The upload was not finished in time. {uses_none} Start it again." if ours else "The upload was not finished in time."
-        case State.CANCELLED:
-            return f"It was cancelled. {uses_none}" if ours else "It was cancelled."
-        case State.WITHDRAWN:
-            return "Its team withdrew it."
         case State.HIDDEN | State.DISQUALIFIED:
             did = "hid" if it.state == State.HIDDEN else "disqualified"
-            return f"The organizers {did} it. Their reason: {it.note.rstrip('.')}." if it.note else f"The organizers {did} it."
+            said = f"The organizers {did} it. Their reason: {it.note.rstrip('.')}." if it.note else f"The organizers {did} it."
         case State.UNRANKED if it.why is not None:
-            return UNRANKED[it.why.reason].format(**it.why.numbers)
-        case State.SCORED if it.reason == Reason.IMPORTED:
-            return "Its figures were imported as they were published; there are no files and no items."
+            said = UNRANKED[it.why.reason].format(**it.why.numbers)
         case State.SCORED if it.reason == Reason.NEWER_METRICS:
             titles = ", ".join(it.numbers["titles"])
-            return f"Its items are scored, except by {titles}. Those values are missing until a re-evaluation with a newer version."
+            said = f"Its items are scored, except by {titles}. Those values are missing until a re-evaluation with a newer version."
         case State.SCORING if it.waits:
-            return " ".join(waiting(one) for one in it.waits)
-    return " ".join([PLAIN[it.state], *(waiting(one) for one in it.waits)])
+            said = " ".join(map(waiting, it.waits))
+        case _:
+            said = FIXED.get((it.state, it.reason)) or FIXED.get((it.state, None)) or " ".join([PLAIN[it.state], *map(waiting, it.waits)])
+    to_do = _to_do(it, reader)
+    return f"{said} {to_do}" if to_do else said
+
+
+def _to_do(it: EntryState, reader: Reader) -> str:
+    """Return what its team may do about it, in the words for one reader; empty for nothing."""
+    before = f"before {in_words(it.until, it.zone)}" if it.until else "in time"
+    if reader != Reader.TEAM:
+        return f"Its team may confirm {before} that it is to be scored as it is." if it.state == State.ON_HOLD else ""
+    again = "with `--as-is` if you mean it" if it.reason == Reason.HOLDS_OVER else "once you have corrected its files"
+    then = TO_DO.get((it.state, it.reason)) or TO_DO.get((it.state, None), "")
+    return then.format(before=before, again=again)
 
 
 def duplicate(number: int, phase: str, state: State) -> str:

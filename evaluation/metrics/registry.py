@@ -10,7 +10,6 @@ import difflib
 import hashlib
 import importlib
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,16 +28,14 @@ __all__ = [
     "Param",
     "ParamError",
     "UnknownMetric",
-    "computed",
+    "definition_digest",
     "find",
     "fingerprint",
     "get",
-    "is_current",
     "look_up_others",
     "parse_param",
-    "require_computed",
     "resolve_params",
-    "version_of",
+    "runs_networks",
     "with_programs",
 ]
 
@@ -169,89 +166,49 @@ def fingerprint(key: str, params: Mapping[str, Any], weights_sha256: str | None 
     resolved = resolve_params(key, params)
     if weights_sha256 is None:
         weights_sha256 = weights.digest_of(spec, resolved)
-    return _digest(key, spec.version, resolved, weights_sha256)
+    return definition_digest(key, spec.version, resolved, weights_sha256)
 
 
-def version_of(column: Mapping[str, Any]) -> int | None:
-    """The version of its metric that computed a batch's column (`PhaseMetric.snapshot`), found by its fingerprint. None if no version known
-    to this code gives that fingerprint, as for newer code or a removed metric.
-
-    Only the column's stored parameters are hashed, so a parameter added since changes nothing.
-    """
-    spec = find(column["key"])
-    if spec is None:
-        return None
-    params = column["params"]
-    for version in range(spec.version, 0, -1):
-        digest, then = column.get("weights_sha256"), spec.at(version) or spec
-        if digest is None and then.networks:  # a column from before it was kept there
-            digest = weights.digest_of(then, resolve_params(spec.key, params))
-        if _digest(spec.key, version, params, digest) == column["fingerprint"]:
-            return version
-    return None
+def runs_networks(key: str, params: Mapping[str, Any]) -> bool:
+    """Return whether a network computes this metric; a metric that this code has not runs none."""
+    spec = REGISTRY.get(key)
+    return spec is not None and spec.runs_networks(params)
 
 
-def is_current(column: Mapping[str, Any]) -> bool:
-    """True if this code computes exactly what a column of a batch holds."""
-    version = version_of(column)
-    spec = find(column["key"])
-    return spec is not None and version == spec.version and (not spec.is_program or column.get("weights_sha256") == spec.contents)
-
-
-def computed(column: Mapping[str, Any]) -> MetricSpec | None:
-    """The metric in the version whose values a column of a batch has, current or earlier; None where this code has none such."""
-    spec = find(column["key"])
-    if spec is None or spec.is_program:
-        return spec if is_current(column) else None
-    version = version_of(column)
-    return None if version is None else spec.at(version)
-
-
-def require_computed(columns: Iterable[Mapping[str, Any]]) -> None:
-    """Raise OtherDefinition unless this code computes exactly what these columns of a batch hold, in whatever version."""
-    for column in columns:
-        if computed(column) is None:
-            raise OtherDefinition(
-                f"{column['key']} is asked for in another version than the code of this worker has; start it again with the code that "
-                "the service runs, or re-evaluate the phase."
-            )
-
-
-def _digest(key: str, version: int, params: Mapping[str, Any], weights_sha256: str | None) -> str:
+def definition_digest(key: str, version: int, params: Mapping[str, Any], weights_sha256: str | None) -> str:
+    """sha256 (hex) of what fixes a metric's numbers, as told."""
     content = {"key": key, "version": version, "params": dict(params), "weights": weights_sha256}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+# What a parameter of a kind must be, and the typed value of one; None of anything else.
+_KINDS: Mapping[str, tuple[str, Callable[[Param, Any], Any]]] = {
+    "choice": ("one of {options}", lambda param, value: value if isinstance(value, str) and param.allows(value) else None),
+    "bool": ("true or false", lambda param, value: value if isinstance(value, bool) else None),
+    "int": ("a whole number", lambda param, value: int(value) if _is_number(value) and value % 1 == 0 else None),
+    "float": ("a finite number", lambda param, value: float(value) if _is_number(value) and abs(value) <= 1e300 else None),
+}
 
 
 def _checked(spec: MetricSpec, param: Param, value: Any) -> Any:
     """`value` typed as `param` asks; ParamError in one sentence otherwise."""
     if value is None and param.default is None:
         return None
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    typed: Any = None
-    if param.kind == "choice":
-        wanted = f"one of {', '.join(param.options)}"
-        typed = value if isinstance(value, str) and param.allows(value) else None
-    elif param.kind == "bool":
-        wanted = "true or false"
-        typed = value if isinstance(value, bool) else None
-    elif param.kind == "int":
-        wanted = "a whole number"
-        typed = int(value) if number and (isinstance(value, int) or value.is_integer()) else None
-    else:
-        wanted = "a finite number"
-        typed = float(value) if number and abs(value) <= 1e300 and math.isfinite(value) else None
+    wanted, typed_of = _KINDS[param.kind]
+    typed = typed_of(param, value)
     if typed is None:
-        raise ParamError(f"{spec.key}.{param.name} must be {wanted}, got {value!r}.")
-    if param.kind in ("int", "float"):
-        limits = []
-        if param.positive:
-            limits.append((typed > 0, "more than 0"))
-        elif param.low is not None:
-            limits.append((typed >= param.low, f"at least {param.low}"))
-        if param.high is not None:
-            limits.append((typed <= param.high, f"at most {param.high}"))
-        for holds, sentence in limits:
-            if not holds:
-                raise ParamError(f"{spec.key}.{param.name} must be {sentence}, got {value!r}.")
+        limits = [(False, wanted.format(options=", ".join(param.options)))]
+    elif param.positive:
+        limits = [(typed > 0, "more than 0")]
+    else:
+        limits = [(param.low is None or typed >= param.low, f"at least {param.low}")]
+    limits += [(typed is None or param.high is None or typed <= param.high, f"at most {param.high}")]
+    for holds, sentence in limits:
+        if not holds:
+            raise ParamError(f"{spec.key}.{param.name} must be {sentence}, got {value!r}.")
     return typed

@@ -81,9 +81,7 @@ def score_items(
     not; see `evaluation.metrics.prepared`. `groups` names the group of each item, for programs that see a whole group; without it each is
     in the group of its name.
     """
-    clock = {} if clock is None else clock
-    devices = {} if devices is None else devices
-    progress = progress or (lambda done, total: None)
+    timed, progress = _Clock({} if clock is None else clock, {} if devices is None else devices), progress or _quiet
     columns = [_Column(one.slug, one.spec, registry.resolve_params(one.key, one.params)) for one in requests]
     if len({column.slug for column in columns}) != len(columns):
         raise ValueError("two requests share a slug; every column needs its own")
@@ -91,36 +89,23 @@ def score_items(
     rows: dict[str, list[MetricResult]] = {column.slug: [] for column in columns}
     programs = [column for column in columns if column.spec.is_program]
     ours = [column for column in columns if not column.spec.is_program]
+    after_each = _quiet if programs else progress
     device_use.taken()  # computation before this is charged to no column
     together = AHEAD if any(column.spec.ahead for column in ours) and graphics_card.card() else 1
-    for done, item_id in enumerate(ids):
-        if done % together == 0:
-            window = [
-                _pairs(ours, predictions.get(one), references[one], unit_scale, prepared.get(one) if prepared else None)
-                for one in ids[done : done + together]
-            ]
-            if len(window) > 1:
-                _look_ahead(ours, window, clock, devices)
-        pairs, ledger, took = window[done % together], Ledger(), {}
-        for pair in pairs.values():
-            pair.ledger = ledger
-        mark = time.perf_counter()
-        for column in ours:
-            ledger.column = column.slug
-            rows[column.slug].append(_score(column, pairs[column.spec.family], predictions.get(item_id) is None))
-            took[column.slug], mark = _since(column.slug, mark, devices)
-        groups_of, first = ledger.shared()
-        costs = {slug: seconds - first.get(slug, 0.0) for slug, seconds in took.items()}
-        for name, seconds in (costs | {TOGETHER.join(names): seconds for names, seconds in groups_of.items()}).items():
-            clock[name] = clock.get(name, 0.0) + seconds
-        window[done % together] = {}  # what a view was decoded to is not needed any more
-        if not programs:
-            progress(done + 1, len(ids))
+    for start in range(0, len(ids), together):
+        names = ids[start : start + together]
+        window = [_pairs(ours, predictions.get(name), references[name], unit_scale, (prepared or {}).get(name)) for name in names]
+        _look_ahead(ours, window, timed)
+        for done, (name, pairs) in enumerate(zip(names, window, strict=True), start + 1):
+            for slug, result in _of_item(ours, pairs, predictions.get(name) is None, timed).items():
+                rows[slug].append(result)
+            pairs.clear()  # what a view was decoded to is not needed any more
+            after_each(done, len(ids))
     for column in programs:
         mark = time.perf_counter()
-        report: Progress = progress if column is programs[-1] else lambda done, total: None
+        report = progress if column is programs[-1] else _quiet
         rows[column.slug] = _program_results(column, predictions, references, unit_scale, ids, groups or {}, report)
-        clock[column.slug] = time.perf_counter() - mark
+        timed.seconds[column.slug] = time.perf_counter() - mark
     return {slug: _scores(slug, ids, results) for slug, results in rows.items()}
 
 
@@ -180,31 +165,58 @@ def _pairs(
     return {family: KINDS[family].pair_type.of(prediction, reference, unit_scale, prepared=known) for family in families}
 
 
-def _look_ahead(
-    columns: Sequence[_Column],
-    window: Sequence[Mapping[str, Any]],
-    clock: dict[str, float],
-    devices: dict[str, set[str]],
-) -> None:
+def _quiet(done: int, total: int) -> None:
+    pass
+
+
+@dataclass
+class _Clock:
+    """Seconds by slug, and by the slugs that share work; and the devices that each column was computed on."""
+
+    seconds: dict[str, float]
+    devices: dict[str, set[str]]
+    mark: float = 0.0
+
+    def lap(self, slug: str) -> float:
+        """Seconds since the mark, after a column's work, and a new mark; the devices that it was done on are noted."""
+        before, self.mark = self.mark, time.perf_counter()
+        self.devices.setdefault(slug, set()).update(device_use.taken())
+        return self.mark - before
+
+    def charge(self, name: str, seconds: float) -> None:
+        self.seconds[name] = self.seconds.get(name, 0.0) + seconds
+
+
+def _look_ahead(columns: Sequence[_Column], window: Sequence[Mapping[str, Any]], timed: _Clock) -> None:
     """Let metrics compute several items together if their networks are faster that way. A failure here is left to each item: it fails again
     there, with the one item that causes it."""
-    for column in columns:
-        mark = time.perf_counter()
+    for column in columns if len(window) > 1 else ():
+        timed.mark = time.perf_counter()
         try:
             column.spec.look_ahead([pairs[column.spec.family] for pairs in window], column.params)
         except CardTrouble:
             raise
         except Exception as error:
             log.info("%s looks at each item by itself: %s", column.spec.key, error)
-        seconds, _ = _since(column.slug, mark, devices)
-        clock[column.slug] = clock.get(column.slug, 0.0) + seconds
+        timed.charge(column.slug, timed.lap(column.slug))
 
 
-def _since(slug: str, mark: float, devices: dict[str, set[str]]) -> tuple[float, float]:
-    """(seconds since `mark`, the time now), after a column's work; the devices that it was done on are noted."""
-    now = time.perf_counter()
-    devices.setdefault(slug, set()).update(device_use.taken())
-    return now - mark, now
+def _of_item(columns: Sequence[_Column], pairs: Mapping[str, Any], missing: bool, timed: _Clock) -> dict[str, MetricResult]:
+    """The results of one item by slug. What columns share is charged to all of them together."""
+    ledger, took, results = Ledger(), {}, {}
+    for pair in pairs.values():
+        pair.ledger = ledger
+    timed.mark = time.perf_counter()
+    for column in columns:
+        ledger.column = column.slug
+        results[column.slug] = _score(column, pairs[column.spec.family], missing)
+        took[column.slug] = timed.lap(column.slug)
+    shared, first = ledger.shared()
+    for slug, seconds in took.items():
+        timed.charge(slug, seconds - first.get(slug, 0.0))
+    for slugs, seconds in shared.items():
+        timed.charge(TOGETHER.join(slugs), seconds)
+    return results
 
 
 def _program_results(

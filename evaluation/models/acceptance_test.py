@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from evaluation.metrics import registry
-from evaluation.models.batch import EvaluationBatch, is_retired
+from evaluation.metrics.column import Column
+from evaluation.models.batch import EvaluationBatch
 from evaluation.models.suite_run import SuiteRun
 from evaluation.networks import weights
 from evaluation.properties.gate import design as gate
@@ -40,17 +39,17 @@ def request_missing() -> int:
     )
     wanted = []
     for batch in live.select_related("reference__phase__challenge"):
-        for column in batch.metrics:
-            if not (needs_acceptance_test(column) and not is_retired(column) and _may_rank(column) and registry.is_current(column)):
+        for column in batch.columns:
+            if not (needs_acceptance_test(column) and not column.is_retired and _may_rank(column) and column.is_current):
                 continue
-            spec, params = registry.get(column["key"]), column["params"]
+            spec, params = column.spec, column.params
             of_one = gate.MAX_VIEWS * gate.scores_per_subject(spec, params)
             wanted.append(
                 SuiteRun(
                     reference=batch.reference,
                     unit_scale=batch.unit_scale,
-                    fingerprint=column["fingerprint"],
-                    key=column["key"],
+                    fingerprint=column.fingerprint,
+                    key=column.key,
                     params=params,
                     version=gate.ACCEPTANCE.version,
                     total=len(gate.scenes_of(spec, params, batch.item_ids)) * of_one,
@@ -61,30 +60,30 @@ def request_missing() -> int:
 
 def standings(batch: EvaluationBatch) -> dict[str, Standing]:
     """The standings, by slug, of the columns that rank only after an acceptance test."""
-    gated = [column for column in batch.metrics if needs_acceptance_test(column)]
+    gated = [column for column in batch.columns if needs_acceptance_test(column)]
     if not gated or batch.reference_id is None:
         return {}
     rows = SuiteRun.objects.filter(
-        reference=batch.reference_id, unit_scale=batch.unit_scale, fingerprint__in=[column["fingerprint"] for column in gated]
+        reference=batch.reference_id, unit_scale=batch.unit_scale, fingerprint__in=[column.fingerprint for column in gated]
     ).defer("rows", "pictures")
     found = {row.fingerprint: row for row in rows}
-    return {column["slug"]: standing(column, found.get(column["fingerprint"])) for column in gated}
+    return {column.slug: standing(column, found.get(column.fingerprint)) for column in gated}
 
 
-def needs_acceptance_test(column: Mapping[str, Any]) -> bool:
+def needs_acceptance_test(column: Column) -> bool:
     """Return whether a column of a batch ranks only after an acceptance test. Imported figures are other people's, and need none."""
-    spec = registry.find(column["key"]) if column["key"] and "imported" not in column else None
-    return spec is not None and (bool(gate.kind_of(spec, column["params"])) or is_retired(column))
+    spec = registry.find(column.key) if column.key else None
+    return spec is not None and (bool(gate.kind_of(spec, column.params)) or column.is_retired)
 
 
-def standing(column: Mapping[str, Any], row: SuiteRun | None) -> Standing:
+def standing(column: Column, row: SuiteRun | None) -> Standing:
     """Return whether a column may rank, by its acceptance test."""
-    if is_retired(column):
+    if column.is_retired:
         return Standing(Outcome.RETIRED)
     if not _may_rank(column):
         return Standing(Outcome.WEIGHTS)
     if row is None:
-        return Standing(Outcome.WAITING, percent=0) if registry.is_current(column) else Standing(Outcome.OUTDATED)
+        return Standing(Outcome.WAITING, percent=0) if column.is_current else Standing(Outcome.OUTDATED)
     if row.judged_at:
         # Its scenes are all judged: it ranks by those that passed, if they are at least half.
         verdicts = row.verdicts
@@ -97,5 +96,5 @@ def standing(column: Mapping[str, Any], row: SuiteRun | None) -> Standing:
     return Standing(Outcome.FAILED, row.pk)
 
 
-def _may_rank(column: Mapping[str, Any]) -> bool:
-    return weights.may_rank(registry.get(column["key"]), column["params"])
+def _may_rank(column: Column) -> bool:
+    return weights.may_rank(column.spec, column.params)

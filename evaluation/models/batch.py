@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from django.conf import settings
@@ -13,10 +12,10 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from evaluation.metrics import registry
+from evaluation.metrics.column import Column
 from evaluation.metrics.runner import MetricRequest
 from evaluation.models import part_plan
 from evaluation.models.definition import PhaseMetric, Reference, told_apart
-from evaluation.networks import weights
 from submissions import worker_notify
 from submissions.choices import TextChoices
 from submissions.entry_states import Reason, Why
@@ -47,12 +46,6 @@ class Outdated:
         return f"Values of {self.key} version {self.version}; version {self.current} {what}."
 
 
-def is_retired(column: Mapping[str, Any]) -> bool:
-    """Return whether a column of a batch is no longer computed: its metric, or the weights that it used, were removed."""
-    spec = registry.find(column["key"]) if column["key"] else None
-    return spec is not None and weights.are_removed(spec, column["params"])
-
-
 def sentences(outdated: Iterable[Outdated]) -> list[str]:
     """Return sentences on these columns: one for a metric that is in several with the same version."""
     return list(dict.fromkeys(column.sentence for column in outdated))
@@ -75,7 +68,7 @@ class EvaluationBatch(models.Model):
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="batches")
     reference = models.ForeignKey(Reference, on_delete=models.PROTECT, null=True, blank=True, related_name="batches")
     results = models.ForeignKey("evaluation.ResultTable", on_delete=models.PROTECT, null=True, blank=True, related_name="batches")
-    metrics = models.JSONField()  # PhaseMetric.snapshot() of each, in order; of imported figures evaluation.result_tables.column_of()
+    metrics = models.JSONField()  # `columns` as JSON, in order
     unit_scale = models.FloatField(default=1.0, help_text="Metres per unit, as the phase had it.")
     state = models.CharField(max_length=10, choices=State, default=State.BUILDING)
     reason = models.CharField(max_length=240, blank=True)
@@ -95,6 +88,11 @@ class EvaluationBatch(models.Model):
 
     def __str__(self) -> str:
         return f"{self.phase} batch {self.pk} ({self.state})"
+
+    @property
+    def columns(self) -> list[Column]:
+        """Columns that it has values of, in order."""
+        return [Column.of(one) for one in self.metrics]
 
     @property
     def is_imported(self) -> bool:
@@ -151,12 +149,8 @@ class EvaluationBatch(models.Model):
         metric is primary. Their columns and fingerprints stay."""
         shown = {metric.slug: metric for metric in PhaseMetric.objects.filter(phase=phase)}
         for batch in cls.live(phase):
-            for column in batch.metrics:
-                metric = shown.get(column["slug"])
-                if metric is not None:
-                    column |= metric.labels()
-            told_apart(batch.metrics)
-            batch.metrics.sort(key=lambda column: column["position"])
+            columns = told_apart([shown[one.slug].labelled(one) if one.slug in shown else one for one in batch.columns])
+            batch.metrics = [column.to_dict() for column in sorted(columns, key=lambda column: column.position)]
             batch.save(update_fields=["metrics"])
         phase.touch_board()
 
@@ -166,7 +160,7 @@ class EvaluationBatch(models.Model):
         current = cls.current(phase)
         if current is not None and current.reference is not None:
             phase.refresh_from_db()
-            manifest = current.reference.manifest([one for one in current.metrics if not is_retired(one)]).to_dict()
+            manifest = current.reference.manifest([one for one in current.columns if not one.is_retired]).to_dict()
             Phase.objects.filter(pk=phase.pk).update(manifest_data=manifest)
 
     @classmethod
@@ -193,15 +187,14 @@ class EvaluationBatch(models.Model):
             # The same lock as in Evaluation.begin: an entry accepted meanwhile joins either way.
             phase.lock()
             # Columns that are no longer computed take no new values; a new order is made without them.
-            metrics = [metric.snapshot() for metric in PhaseMetric.objects.filter(phase=phase) if not metric.is_retired]
-            told_apart(metrics)
+            columns = told_apart([metric.column() for metric in PhaseMetric.objects.filter(phase=phase) if not metric.is_retired])
             old = cls.current(phase)
             reference = reference or (old.reference if old else phase.references.order_by("-version").first())
             if phase.is_imported:
                 raise Refused("This phase ranks imported figures, so there is nothing to score; import its table again.", "imported")
             if reference is None:
                 raise Refused("This phase has no reference; add one before its entries can be scored.", "no_reference")
-            if not metrics:
+            if not columns:
                 raise Refused("This phase has no metric; add one before its entries can be scored.", "no_metric")
             artifacts = dict(read_anew or {})
             for stale in cls.objects.filter(phase=phase, state=cls.State.BUILDING):
@@ -213,7 +206,7 @@ class EvaluationBatch(models.Model):
             batch = cls.objects.create(
                 phase=phase,
                 reference=reference,
-                metrics=metrics,
+                metrics=[column.to_dict() for column in columns],
                 unit_scale=phase.unit_scale,
                 reason=reason[:240],
                 by_hand=bool(read_anew) or (bool(artifacts) and actor is None),
@@ -232,20 +225,12 @@ class EvaluationBatch(models.Model):
         """The columns with values of an earlier version of their metric, in the board's order, without metrics that are no longer
         computed. Imported figures have no such columns."""
         found = []
-        for column in self.metrics:
-            if column["key"] and not is_retired(column) and not registry.is_current(column):
-                spec, version = registry.find(column["key"]), registry.version_of(column)
+        for column in self.columns:
+            if column.key and not column.is_retired and not column.is_current:
+                spec, version = registry.find(column.key), column.version
                 later = [one.corrected for one in spec.earlier if one.version >= version] if spec is not None and version else []
-                found.append(
-                    Outdated(
-                        column["slug"],
-                        column["key"],
-                        version,
-                        spec.version if spec else None,
-                        registry.computed(column) is not None,
-                        " and ".join(later),
-                    )
-                )
+                current, is_computed = spec.version if spec else None, column.computed is not None
+                found.append(Outdated(column.slug, column.key, version, current, is_computed, " and ".join(later)))
         return found
 
     def not_computed(self) -> list[Outdated]:
@@ -254,7 +239,7 @@ class EvaluationBatch(models.Model):
 
     def retired(self) -> list[str]:
         """The slugs of the columns that are no longer computed: their values stay, and new entries are scored without them."""
-        return [column["slug"] for column in self.metrics if is_retired(column)]
+        return [column.slug for column in self.columns if column.is_retired]
 
     def scores_without(self, lost: Collection[Outdated]) -> bool:
         """Return whether entries are scored without these columns, of versions that are not computed; they wait for a re-evaluation. A
@@ -273,13 +258,12 @@ class EvaluationBatch(models.Model):
 
     def requests(self, without: Collection[str] = ()) -> list[MetricRequest]:
         """Return the requests for the runner, in the board's order."""
-        wanted = (m for m in self.metrics if m["slug"] not in without)
-        return [MetricRequest(m["slug"], m["key"], m["params"], registry.version_of(m)) for m in wanted]
+        return [MetricRequest(one.slug, one.key, one.params, one.version) for one in self.columns if one.slug not in without]
 
     def cache_key(self, slugs: list[str], start: int, stop: int) -> str:
         """Storage key of what is prepared for those of these columns that are computed, over items [start, stop) of the reference."""
         lost = {column.slug for column in self.not_computed()} | set(self.retired())
-        fingerprints = [metric["fingerprint"] for metric in self.metrics if metric["slug"] in slugs and metric["slug"] not in lost]
+        fingerprints = [one.fingerprint for one in self.columns if one.slug in slugs and one.slug not in lost]
         return self.reference.cache_key(self.unit_scale, fingerprints, self.reference.item_ids[start:stop])
 
     def cache_keys(self) -> list[str]:

@@ -16,7 +16,6 @@ from typing import Any, Protocol
 import structlog
 from django.utils import timezone
 
-from evaluation.metrics import registry
 from evaluation.metrics.tolerance import same
 from evaluation.models.program import MetricProgram
 from evaluation.models.remote_worker import PartRecord, WorkerToken, note_agreement
@@ -180,17 +179,17 @@ def is_same(first: Mapping[str, Any] | None, second: Mapping[str, Any], part: Ch
     """Return whether two results of a part agree: the same columns, items and statuses, and numbers within each metric's tolerance."""
     if first is None or first.keys() != second.keys():
         return False
-    columns = {column["slug"]: column for column in part.evaluation.batch.metrics}
+    columns = {column.slug: column for column in part.evaluation.batch.columns}
     for slug, column in columns.items():
         if slug not in first:
             continue
         sides = first[slug], second[slug]
-        if "/" in column["key"]:
+        if column.is_program:
             (program,) = MetricProgram.of_columns([column])
             # An error may name an address of memory.
             tolerance, sides = program.spec.tolerance, (_without_sentences(first[slug]), _without_sentences(second[slug]))
         else:
-            tolerance = registry.get(column["key"]).tolerance_with(column["params"])
+            tolerance = column.spec.tolerance_with(column.params)
         if not same(*sides, tolerance):
             return False
     return first.keys() <= columns.keys()

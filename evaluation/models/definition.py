@@ -13,6 +13,7 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from evaluation.metrics import prepared, registry
+from evaluation.metrics.column import Column
 from evaluation.networks import weights
 from submissions.errors import Refused
 from submissions.kinds import Family
@@ -72,37 +73,34 @@ class PhaseMetric(models.Model):
         spec = registry.find(self.key)
         return spec is not None and weights.are_removed(spec, self.resolved)
 
-    def snapshot(self) -> dict:
+    def column(self) -> Column:
         """Return what a batch keeps of this metric, so that later edits cannot change old scores' meaning."""
-        fixed = {"slug": self.slug, "key": self.key, "params": self.resolved, "fingerprint": self.fingerprint}
-        return {**fixed, "weights_sha256": weights.digest_of(self.spec, self.resolved), **self.labels()}
+        digest = weights.digest_of(self.spec, self.resolved)
+        return self.labelled(Column(self.slug, self.key, self.resolved, self.fingerprint, digest))
 
-    def labels(self) -> dict:
-        """The part of a snapshot that changes no number."""
+    def labelled(self, column: Column) -> Column:
+        """Return its column with what changes no number as it is now."""
         names = ("weight", "is_primary", "in_ranking", "position")
-        return {"title": self.label, **{name: getattr(self, name) for name in names}}
+        return replace(column, title=self.label, **{name: getattr(self, name) for name in names})
 
 
-def told_apart(columns: Sequence[dict[str, Any]]) -> None:
-    """Give columns of a phase, as a batch keeps them, distinct titles. Where several have one title, each is followed by the parameters in
-    which they differ, or else by its slug."""
+def told_apart(columns: Sequence[Column]) -> list[Column]:
+    """Columns of a phase with distinct titles. Where several have one title, each is followed by the parameters in which they differ, or
+    else by its slug."""
     for by_slug in (False, True):
-        by_title: dict[str, list[dict[str, Any]]] = {}
-        for column in columns:
-            by_title.setdefault(column["title"], []).append(column)
-        for title, alike in by_title.items():
-            more = [column["slug"] if by_slug else _differing(column, alike) for column in alike]
-            if len(alike) > 1 and all(more):
-                for column, words in zip(alike, more, strict=True):
-                    column["title"] = f"{title} ({words})"
+        of_title = {column.title: [one for one in columns if one.title == column.title] for column in columns}
+        more = {column.slug: column.slug if by_slug else _differing(column, of_title[column.title]) for column in columns}
+        unclear = {title for title, alike in of_title.items() if len(alike) > 1 and all(more[one.slug] for one in alike)}
+        columns = [replace(one, title=f"{one.title} ({more[one.slug]})") if one.title in unclear else one for one in columns]
+    return list(columns)
 
 
-def _differing(column: Mapping[str, Any], alike: Sequence[Mapping[str, Any]]) -> str:
+def _differing(column: Column, alike: Sequence[Column]) -> str:
     """The parameters of a column that not all of `alike` share, such as `tau 0.5`; empty where they are of several metrics."""
-    if len({one["key"] for one in alike}) > 1:
+    if len({one.key for one in alike}) > 1:
         return ""
-    names = [name for name, value in column["params"].items() if any(one["params"].get(name) != value for one in alike)]
-    return ", ".join(f"{name} {'none' if column['params'][name] is None else column['params'][name]}" for name in names)
+    names = [name for name, value in column.params.items() if any(one.params.get(name) != value for one in alike)]
+    return ", ".join(f"{name} {'none' if column.params[name] is None else column.params[name]}" for name in names)
 
 
 class Reference(models.Model):
@@ -222,7 +220,7 @@ class Reference(models.Model):
         """Storage key of what metrics of these fingerprints keep of these items."""
         return f"prepared/{self.phase_id}/{prepared.digest(self.family.key, self.sha256, unit_scale, fingerprints, item_ids)}"
 
-    def manifest(self, metrics: list[dict]) -> Manifest:
+    def manifest(self, columns: Sequence[Column]) -> Manifest:
         """Return what an upload to the phase must hold under this reference."""
         phase, family = self.phase, self.family
         wanted = self.bounds if family.images else [(0, 0)] * len(self.item_ids)
@@ -241,7 +239,7 @@ class Reference(models.Model):
             missing=phase.missing,
             unit=phase.unit,
             unit_scale=phase.unit_scale,
-            metrics=tuple(MetricEntry(m["slug"], m["key"], m["params"], m["fingerprint"]) for m in metrics),
+            metrics=tuple(MetricEntry(one.slug, one.key, one.params, one.fingerprint) for one in columns),
             bounds=Bounds(max_archive_bytes=phase.max_archive_bytes, max_file_bytes=family.max_file_bytes),
             reference_version=self.version,
             background=phase.background,

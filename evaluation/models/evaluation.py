@@ -13,6 +13,7 @@ from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
 from evaluation.metrics import runner
+from evaluation.metrics.column import Column
 from evaluation.metrics.result import SampleScores
 from evaluation.metrics.shared import TOGETHER
 from evaluation.models import crosscheck, part_plan
@@ -135,13 +136,13 @@ class Evaluation(Failable):
         """Storage key of the entry's items that are scored here."""
         return self.artifact_key or self.submission.artifact_key
 
-    def waiting(self) -> list[dict]:
+    def waiting(self) -> list[Column]:
         """The batch's columns that it has no score in though it is done: the code had another version of the metric, and the phase is
         to be re-evaluated. Imported figures have none such, and columns that are no longer computed wait for nothing."""
         if self.state != self.State.DONE or self.batch.is_imported:
             return []
         scored = {score.slug for score in self.scores.all()} | set(self.batch.retired())
-        return [column for column in self.batch.metrics if column["slug"] not in scored]
+        return [column for column in self.batch.columns if column.slug not in scored]
 
     @staticmethod
     def lock_phase(pk: int) -> None:
@@ -178,7 +179,7 @@ class Evaluation(Failable):
             waiting = {column.slug for column in lost} | {slug for result in results for slug, data in result.items() if data is None}
             scored = [{slug: SampleScores.from_dict(data) for slug, data in result.items() if slug not in waiting} for result in results]
             finished = runner.finish(locked.batch.requests(without=waiting), scored, reference.item_ids, reference.groups)
-            Score.write(locked.pk, locked.batch.metrics, finished, _cost(locked))
+            Score.write(locked.pk, locked.batch.columns, finished, _cost(locked))
             locked.state, locked.finished_at = self.State.DONE, timezone.now()
             fits: dict[str, str] = {}  # parts of other metrics are of the same items
             for labels in locked.parts.values_list("fits", flat=True):

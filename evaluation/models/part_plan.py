@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from django.conf import settings
 
-from evaluation.metrics import registry
+from evaluation.metrics.column import Column
 from evaluation.models.score import Score
 
 SLOWER = 5  # how much longer than declared a part may take: of slower machines, or because others use this one
@@ -22,44 +22,45 @@ LONGEST = 12  # times CHILD_SECONDS: no part may take longer, whatever its metri
 class Batch(Protocol):
     """A batch, as far as its parts go; see `evaluation.models.batch.EvaluationBatch`."""
 
-    metrics: Any
     phase: Any
     phase_id: Any
 
+    @property
+    def columns(self) -> list[Column]: ...
     @property
     def reference(self) -> Any: ...
 
 
 def plan_parts(batch: Batch) -> Iterator[tuple[str, list[str], int, int]]:
     """(device, slugs, start, stop) of every part of an entry: the metrics of a device over the items [start, stop)."""
-    for device, together in by_device(batch.metrics).items():
+    for device, together in by_device(batch.columns).items():
         # A program of the whole set sees all items together.
-        specs = {metric["slug"]: registry.get(metric["key"]) for metric in batch.metrics if metric["slug"] in together}
+        specs = {column.slug: column.spec for column in batch.columns if column.slug in together}
         whole = [slug for slug, spec in specs.items() if spec.is_program and spec.level == "set"]
         yield from ((device, [slug], 0, len(batch.reference.groups)) for slug in whole)
         slugs = [slug for slug in together if slug not in whole]
         if not slugs:
             continue
-        declared = efforts(batch.metrics, slugs, batch.reference.bounds)
+        declared = efforts(batch.columns, slugs, batch.reference.bounds)
         for start, stop in slices(batch.reference.groups, settings.PART_SAMPLES, declared, settings.PART_SECONDS):
             yield device, slugs, start, stop
 
 
-def by_device(metrics: list[dict]) -> dict[str, list[str]]:
+def by_device(columns: Sequence[Column]) -> dict[str, list[str]]:
     """Slugs of a batch's metrics by the device they run on: networks on a graphics card, where the service has workers with one.
 
     Otherwise a network uses the card of the machine that its part is given to, or the processor.
     """
     found: dict[str, list[str]] = {}
-    for metric in metrics:
-        spec = registry.get(metric["key"])
-        found.setdefault("gpu" if settings.GPU_WORKERS and spec.runs_networks(metric["params"]) else spec.device, []).append(metric["slug"])
+    for column in columns:
+        on_card = settings.GPU_WORKERS and column.spec.runs_networks(column.params)
+        found.setdefault("gpu" if on_card else column.spec.device, []).append(column.slug)
     return found
 
 
-def efforts(metrics: list[dict], slugs: Sequence[str], sizes: Sequence[tuple[int, int]]) -> list[float]:
+def efforts(columns: Sequence[Column], slugs: Sequence[str], sizes: Sequence[tuple[int, int]]) -> list[float]:
     """Seconds that models of each of the `sizes` take the metrics that declare their effort; the others count nothing."""
-    slow = [(effort, metric["params"]) for metric in metrics if metric["slug"] in slugs and (effort := registry.get(metric["key"]).effort)]
+    slow = [(effort, column.params) for column in columns if column.slug in slugs and (effort := column.spec.effort)]
     return [sum(effort.of((first, second), params) for effort, params in slow) for first, second in sizes]
 
 
@@ -96,10 +97,10 @@ class Piece:
 def priced(batch: Batch) -> list[Piece]:
     """The `pieces` of an entry with what each will take: by what the phase's newest scores took, else by what its metrics
     declare, else by a guess."""
-    slugs = {metric["fingerprint"]: metric["slug"] for metric in batch.metrics}
+    slugs = {column.fingerprint: column.slug for column in batch.columns}
     measured = {slugs[fingerprint]: cost / 1000 for fingerprint, cost in Score.newest_costs(batch.phase_id, slugs).items()}
-    unknown = [metric for metric in batch.metrics if metric["slug"] not in measured]
-    specs = {metric["slug"]: registry.get(metric["key"]) for metric in unknown}
+    unknown = [column for column in batch.columns if column.slug not in measured]
+    specs = {column.slug: column.spec for column in unknown}
     guesses = {slug: NETWORK_SECONDS if spec.networks else PLAIN_SECONDS for slug, spec in specs.items() if spec.effort is None}
     found = []
     for device, wanted, start, stop in plan_parts(batch):
@@ -124,7 +125,7 @@ def item_seconds_allowed(batch: Batch, slugs: Sequence[str], start: int, stop: i
     """Processor time that any one item of a part may take: its share of the part's, or more where the metrics declare more for it. All of
     the part's where a metric program is among the metrics, which may say nothing before it is done with all items."""
     whole = seconds_allowed(batch, slugs, start, stop)
-    if any(registry.get(metric["key"]).is_program for metric in batch.metrics if metric["slug"] in slugs):
+    if any(column.is_program for column in batch.columns if column.slug in slugs):
         return float(whole)
     return min(whole, max(whole / (stop - start), SLOWER * max(_declared(batch, slugs, start, stop))))
 
@@ -134,5 +135,5 @@ def _declared(batch: Batch, slugs: Sequence[str], start: int, stop: int) -> list
     reference = batch.reference
     sizes = reference.bounds[start:stop]
     largest = [reference.family.bounds(tuple(size), batch.phase.size_factor) for size in sizes]
-    pairs = zip(efforts(batch.metrics, slugs, sizes), efforts(batch.metrics, slugs, largest), strict=True)
+    pairs = zip(efforts(batch.columns, slugs, sizes), efforts(batch.columns, slugs, largest), strict=True)
     return [own + entry for own, entry in pairs]

@@ -99,6 +99,6 @@ class PictureRun(Run):
 def digest(evaluation: Evaluation, items: Sequence[str]) -> str:
     """The digest of all that the pictures of these items depend on."""
     batch = evaluation.batch
-    columns = [[metric["slug"], metric["fingerprint"]] for metric in batch.metrics]
+    columns = [[column.slug, column.fingerprint] for column in batch.columns]
     facts = [names.VERSION, evaluation.artifact, batch.reference.key, batch.unit_scale, sorted(columns), list(items)]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any, Self
@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from evaluation import removed_metrics
 from evaluation.metrics import registry
+from evaluation.metrics.column import Column
 from evaluation.metrics.spec import MetricSpec
 from evaluation.models.definition import PhaseMetric, Reference
 from evaluation.models.process import Process
@@ -317,14 +318,14 @@ class MetricProgram(Run):
         return {"scope": self.scope, "contents": self.contents, "document": self.document, "folder": str(self.folder())}
 
     @classmethod
-    def orders(cls, columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def orders(cls, columns: Iterable[Column]) -> list[dict[str, Any]]:
         """`order` of each program among the columns of a batch, by key and digest."""
         return [row.order() for row in cls.of_columns(columns)]
 
     @classmethod
-    def of_columns(cls, columns: Iterable[Mapping[str, Any]]) -> list[MetricProgram]:
+    def of_columns(cls, columns: Iterable[Column]) -> list[MetricProgram]:
         """Each program among the columns of a batch, by key and digest. OtherDefinition where one is not here any more."""
-        wanted = {(column["key"], column.get("weights_sha256")) for column in columns if "/" in column["key"]}
+        wanted = {(column.key, column.weights_sha256) for column in columns if column.is_program}
         found = []
         for key, contents in sorted(wanted, key=str):
             scope, _, name = key.partition("/")

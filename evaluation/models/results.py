@@ -102,11 +102,10 @@ class ResultTable(models.Model):
             result_tables.column_of(it, position, decimals, self.sha256, bool(table.items))
             for position, (it, decimals) in enumerate(zip(layout.columns, table.decimals, strict=True))
         ]
-        told_apart(columns)
         return EvaluationBatch.objects.create(
             phase=self.phase,
             results=self,
-            metrics=columns,
+            metrics=[column.to_dict() for column in told_apart(columns)],
             state=EvaluationBatch.State.CURRENT,
             reason="imported figures",
             created_by=actor,
@@ -146,13 +145,13 @@ class ResultTable(models.Model):
         Score.objects.bulk_create(
             Score(
                 evaluation=evaluation,
-                slug=column["slug"],
+                slug=column.slug,
                 key="",
-                fingerprint=column["fingerprint"],
+                fingerprint=column.fingerprint,
                 value=value,
                 **({} if vectors is None or units is None else {"vector": vectors[n].tobytes(), "n": int(np.isfinite(units[n]).sum())}),
             )
-            for n, (column, value) in enumerate(zip(batch.metrics, row.values, strict=True))
+            for n, (column, value) in enumerate(zip(batch.columns, row.values, strict=True))
         )
 
 

@@ -8,13 +8,13 @@ import math
 import statistics
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from django.db import models
 
 from evaluation.metrics import registry
 from evaluation.metrics.aggregation import ALIKE, Summary, mean_interval, unit_matrix
+from evaluation.metrics.column import Column
 from evaluation.metrics.result import FLAGS, SampleScores
 from evaluation.metrics.result import Status as SampleStatus
 from evaluation.programs import results
@@ -67,16 +67,16 @@ class Score(models.Model):
     def write(
         cls,
         evaluation: int,
-        metrics: Sequence[Mapping[str, Any]],
+        columns: Sequence[Column],
         finished: Mapping[str, tuple[SampleScores, Summary]],
         cost_ms: Mapping[str, float] | None = None,
     ) -> None:
-        """Write one row for each finished one of a batch's `metrics`, of the evaluation of that key; call it in the closing transaction."""
+        """Write one row for each finished one of a batch's `columns`, of the evaluation of that key; call it in the closing transaction."""
         rows = []
-        for metric in metrics:
-            if metric["slug"] not in finished:
+        for column in columns:
+            if column.slug not in finished:
                 continue
-            samples, summary = finished[metric["slug"]]
+            samples, summary = finished[column.slug]
             names = sorted({name for sample in samples.parts for name in sample})
             packed = io.BytesIO()
             # As numpy.savez_compressed writes it, which has names of its own that no part could have: file, allow_pickle.
@@ -87,9 +87,9 @@ class Score(models.Model):
             rows.append(
                 cls(
                     evaluation_id=evaluation,
-                    slug=metric["slug"],
-                    key=metric["key"],
-                    fingerprint=metric["fingerprint"],
+                    slug=column.slug,
+                    key=column.key,
+                    fingerprint=column.fingerprint,
                     value=summary.value,
                     ci_low=summary.ci_low,
                     ci_high=summary.ci_high,
@@ -108,7 +108,7 @@ class Score(models.Model):
                         for flag in sorted(FLAGS.intersection(*[itertools.chain.from_iterable(samples.flags)]))
                     },
                     failures=[[*failure] for failure in itertools.islice(results.failures(samples), MAX_FAILURES)],
-                    cost_ms=(cost_ms or {}).get(metric["slug"]),
+                    cost_ms=(cost_ms or {}).get(column.slug),
                     vector=_floats(samples.values).tobytes(),
                     status_vector=bytes(STATUSES.index(SampleStatus(s)) for s in samples.statuses),
                     part_vectors=packed.getvalue(),

@@ -329,34 +329,32 @@ class _Reader:
     def param(self) -> Param:
         self.only({"name", "kind", "default", "low", "high", "choices", "unit", "doc"})
         name = self.text("name", 40)
-        if not NAME.fullmatch(name) or name in RESERVED:
-            raise self.wrong("name", f"must be small letters, digits and _, and not {' or '.join(RESERVED)}", name)
+        rule = f"must be small letters, digits and _, and not {' or '.join(RESERVED)}"
+        self.require(NAME.fullmatch(name) and name not in RESERVED, "name", rule, name)
         kind = self.choice("kind", KINDS_OF_PARAM)
         if "default" not in self.fields:
             raise self.missing("default", "the default value")
-        default, choices = self.fields["default"], self.fields.get("choices") or []
+        default, choices, is_number = self.fields["default"], self.fields.get("choices") or [], kind in ("int", "float")
         low, high = (self.optional_number(end) for end in ("low", "high"))
-        if not isinstance(choices, list) or len(choices) > 100 or not all(isinstance(one, str) and 0 < len(one) <= 80 for one in choices):
-            raise self.wrong("choices", "must be a list of texts", choices)
-        if not all(map(is_seen, choices)):
-            raise self.wrong("choices", "must have no invisible characters, and none that change the direction of text", choices)
-        if (kind == "choice") != bool(choices):
-            raise self.wrong("choices", "are for a parameter of kind choice, and needed there", choices)
-        if kind not in ("int", "float") and (low is not None or high is not None):
-            raise self.wrong("low" if low is not None else "high", "is for int and float only", low if low is not None else high)
-        if low is not None and high is not None and low > high:
-            raise self.wrong("low", f"must be at most high, which is {high:g}", low)
+        least, most = -math.inf if low is None else low, math.inf if high is None else high
+        is_list = isinstance(choices, list) and len(choices) <= 100
+        texts = is_list and all(isinstance(one, str) and 0 < len(one) <= 80 for one in choices)
+        self.require(texts, "choices", "must be a list of texts", choices)
+        seen = "must have no invisible characters, and none that change the direction of text"
+        self.require(all(map(is_seen, choices)), "choices", seen, choices)
+        self.require((kind == "choice") == bool(choices), "choices", "are for a parameter of kind choice, and needed there", choices)
+        for end, value in (("low", low), ("high", high)):
+            self.require(is_number or value is None, end, "is for int and float only", value)
+        self.require(least <= most, "low", f"must be at most high, which is {most:g}", low)
         fits = {
             "choice": isinstance(default, str) and default in choices,
             "bool": isinstance(default, bool),
             "int": isinstance(default, int) and not isinstance(default, bool),
             "float": _is_number(default),
-        }[kind]
-        if not fits:
-            wanted = f"one of its choices, {', '.join(choices)}" if kind == "choice" else f"of kind {kind}"
-            raise self.wrong("default", f"must be {wanted}", default)
-        if kind in ("int", "float") and ((low is not None and default < low) or (high is not None and default > high)):
-            raise self.wrong("default", "must lie between low and high", default)
+        }
+        wanted = {"choice": f"one of its choices, {', '.join(choices)}"}.get(kind, f"of kind {kind}")
+        self.require(fits[kind], "default", f"must be {wanted}", default)
+        self.require(not is_number or least <= default <= most, "default", "must lie between low and high", default)
         if kind == "float":
             default = float(default)
         doc, unit = self.text("doc", 300, ""), self.text("unit", 20, "")
@@ -418,6 +416,10 @@ class _Reader:
         for name in self.fields:
             if name not in known:
                 raise DocumentError(f"{FILE}: {self.where}{str(name)[:60]} is not a field; the fields are {', '.join(sorted(known))}.")
+
+    def require(self, holds: object, name: str, wanted: str, got: Any) -> None:
+        if not holds:
+            raise self.wrong(name, wanted, got)
 
     def wrong(self, name: str, wanted: str, got: Any) -> DocumentError:
         # As its author wrote it, or nearly: null and true, not the words that this language has for them.

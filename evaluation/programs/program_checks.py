@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from evaluation.kinds import KINDS
 from evaluation.metrics.result import MetricResult, Status
@@ -76,8 +77,6 @@ def _pair(kind: str, name: str, item: Any, damaged: bool, simulated: bool) -> tu
 
 
 def _noisy(render: Any) -> Any:
-    from PIL import Image
-
     noise = np.random.default_rng(0).normal(0.0, NOISE, (render.height, render.width, 1))
     pixels = np.clip(render.pixels().astype(float) + noise, 0, 255).astype(np.uint8)
     buffer = io.BytesIO()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from evaluation.local import CannotScore
+from evaluation.local import CannotScore, using_files
 from evaluation.properties.corruptions import KINDS, LEVELS, corrupt
 from submissions.formats.archive import readable_member
 from submissions.formats.errors import FormatError
@@ -36,20 +37,15 @@ def run(options: argparse.Namespace, progress: Callable[[str, int], Any]) -> str
         }
     )
     suffix = options.format or form or "obj"
-    bar = progress("corrupting", len(sources) * len(kinds))
-    try:
-        files = []  # names, with a folder for each kind and level where there are several, and contents
+    files = []  # names, with a folder for each kind and level where there are several, and contents
+    with closing(progress("corrupting", len(sources) * len(kinds))) as bar:
         for kind, level in kinds:
             folder = f"{kind}_{level}/" if options.all else ""
             for name, frame in sources.items():
                 files.append((f"{folder}{name}.{suffix}", WRITERS[suffix](corrupt(frame, kind, level, options.seed, name))))
                 bar.update(1)
-    finally:
-        bar.close()
-    try:
+    with using_files(f"{target} cannot be written"):
         _write(target, files, is_file=bool(form))
-    except OSError as error:
-        raise CannotScore(f"{target} cannot be written: {error.strerror or error}.") from error
     return f"{len(files)} file{'' if len(files) == 1 else 's'} written to {target}."
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluation.metrics.wireframe.canon import canon, diameter
 from submissions.formats.wireframe.wireframe_files import Wireframe
 
 KINDS = ("deform", "perturb", "add", "remove")
@@ -46,8 +47,6 @@ def corrupt(wireframe: Wireframe, kind: str, level: str, seed: int = 0, sample_i
     The same wireframe, kind, level, seed and sample id give the same copy. Different ids damage
     equal wireframes differently.
     """
-    from evaluation.metrics.wireframe.canon import canon
-
     if kind not in KINDS or level not in LEVELS:
         raise ValueError(f"there is no corruption {kind!r} at level {level!r}; kinds are {', '.join(KINDS)}, levels {', '.join(LEVELS)}")
     vertices, edges = canon(wireframe.vertices, wireframe.edges)
@@ -76,8 +75,6 @@ def non_edges(n: int, edges: np.ndarray, count: int, rng: np.random.Generator) -
 
 def _deform(vertices: np.ndarray, edges: np.ndarray, amount: _Amount, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Cut every edge into equal pieces, then move every vertex."""
-    from evaluation.metrics.wireframe.canon import diameter
-
     pieces = amount.count
     share = np.arange(1, pieces)[:, None] / pieces
     start, end = vertices[edges[:, 0]], vertices[edges[:, 1]]
@@ -91,8 +88,6 @@ def _deform(vertices: np.ndarray, edges: np.ndarray, amount: _Amount, rng: np.ra
 
 def _perturb(vertices: np.ndarray, edges: np.ndarray, amount: _Amount, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Replace some vertices by displaced copies that share out their edges."""
-    from evaluation.metrics.wireframe.canon import diameter
-
     chosen = rng.choice(len(vertices), math.ceil(amount.share * len(vertices)), replace=False)
     copies = amount.count
     direction = rng.normal(size=(len(chosen), copies, 3))
@@ -120,8 +115,6 @@ def _add(vertices: np.ndarray, edges: np.ndarray, amount: _Amount, rng: np.rando
 
 def _remove(vertices: np.ndarray, edges: np.ndarray, amount: _Amount, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Delete vertices with their edges; at least one edge survives."""
-    from evaluation.metrics.wireframe.canon import canon
-
     for _ in range(REDRAWS):
         kept = np.ones(len(vertices), dtype=bool)
         kept[rng.choice(len(vertices), math.ceil(amount.share * len(vertices)), replace=False)] = False

@@ -7,12 +7,12 @@ import csv
 import json
 import re
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import astuple, fields
 from typing import Any
 
 from evaluation.kinds import KINDS
-from evaluation.local import CannotScore, requested, with_programs
+from evaluation.local import CannotScore, requested, using_files, with_programs
 from evaluation.metrics import registry
 from evaluation.metrics.runner import MetricRequest
 from evaluation.properties import bundled_tables, datasets, measure, suite
@@ -45,8 +45,8 @@ def _measured(
         raise CannotScore("--jobs must be at least 1.")
     if options.jobs > 1 and any(registry.get(column.key).is_program for column in columns):
         raise CannotScore("A metric program is measured by one process; leave --jobs out.")
-    bar = progress("measuring", len(items))
-    try:
+    kept = using_files(f"What is measured cannot be kept in {options.resume}") if options.resume else nullcontext()
+    with closing(progress("measuring", len(items))) as bar, kept:
         tables = measure.run_all(
             [(column.key, column.params, None) for column in columns],
             items,
@@ -55,27 +55,16 @@ def _measured(
             jobs=min(options.jobs, len(items)),
             kept_in=options.resume,
         )
-    except OSError as error:
-        if options.resume is None:
-            raise
-        raise CannotScore(f"What is measured cannot be kept in {options.resume}: {error.strerror or error}.") from error
-    finally:
-        bar.close()
     if options.tables:
-        try:
+        with using_files(f"The tables cannot be written to {options.tables}"):
             options.tables.mkdir(parents=True, exist_ok=True)
             for table in tables:
                 (options.tables / bundled_tables.file_name(table)).write_text(json.dumps(table.to_dict(), indent=1, allow_nan=False) + "\n")
-        except OSError as error:
-            raise CannotScore(f"The tables cannot be written to {options.tables}: {error.strerror or error}.") from error
     if options.misordered:
         rows = [(column.slug, *astuple(one)) for column in columns for one in measure.misordered((column.key, column.params, None), items)]
-        try:
-            with options.misordered.open("w", newline="", encoding="utf-8") as file:
-                heads = ("metric", *(field.name for field in fields(measure.Misordered)))
-                csv.writer(file).writerows([heads, *([neutral(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)])
-        except OSError as error:
-            raise CannotScore(f"{options.misordered} cannot be written: {error.strerror or error}.") from error
+        heads = ("metric", *(field.name for field in fields(measure.Misordered)))
+        with using_files(f"{options.misordered} cannot be written"), options.misordered.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([heads, *([neutral(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)])
     if options.json:
         return json.dumps([{"slug": c.slug, **t.to_dict()} for c, t in zip(columns, tables, strict=True)], indent=1, allow_nan=False)
     return as_text([column.slug for column in columns], tables)

@@ -9,6 +9,8 @@ import io
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
+from scipy.ndimage import gaussian_filter
 
 Picture = NDArray[np.uint8]
 CAST = (1.0, 0.2, -0.8)  # of a shift of colour: towards orange
@@ -21,15 +23,11 @@ def noisy(image: Picture, noise: NDArray[np.float64], levels: float) -> Picture:
 
 def blurred(image: Picture, sigma: float) -> Picture:
     """Picture under a Gaussian of `sigma` px; it is mirrored beyond the edge."""
-    from scipy.ndimage import gaussian_filter
-
     return _rounded(gaussian_filter(image.astype(np.float64), (sigma, sigma, 0), mode="reflect"))
 
 
 def compressed(image: Picture, quality: int) -> Picture:
     """Picture after a JPEG of that quality (1 to 95), with colours at half the resolution."""
-    from PIL import Image
-
     buffer = io.BytesIO()
     Image.fromarray(image).save(buffer, "JPEG", quality=quality, subsampling=2)
     with Image.open(buffer) as found:

@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any, cast
 from evaluation import reference_warnings as warnings
 from evaluation.images.names import file_name
 from evaluation.metrics import prepared, registry, runner
+from evaluation.metrics.column import Column, require_computed
 from evaluation.metrics.registry import OtherDefinition
 from evaluation.metrics.runner import MetricRequest
 from evaluation.metrics.shared import TOGETHER
@@ -138,8 +139,9 @@ def _card_bytes() -> int:
 def _requests(job: dict) -> list[MetricRequest]:
     """The job's columns. This process may have been started later than its parent, from other code, so it asks itself whether it computes
     what the batch has: a value must never have the fingerprint of another definition."""
-    registry.require_computed(job["requests"])
-    return [MetricRequest(one["slug"], one["key"], one["params"], registry.version_of(one)) for one in job["requests"]]
+    columns = [Column.of(one) for one in job["requests"]]
+    require_computed(columns)
+    return [MetricRequest(one.slug, one.key, one.params, one.version) for one in columns]
 
 
 def prepare(folder: Path, job: dict) -> dict:
@@ -372,8 +374,7 @@ def uses_networks(job: dict) -> bool:
     if job["kind"] == "card":
         return True
     columns = job["columns"]["maps"].values() if job["kind"] == "pictures" else job.get("requests", ())
-    known = ((registry.REGISTRY.get(column.get("key", "")), column.get("params", {})) for column in columns)
-    return any(spec.runs_networks(params) for spec, params in known if spec is not None)
+    return any(registry.runs_networks(column.get("key", ""), column.get("params", {})) for column in columns)
 
 
 def memory_limit(kind: str) -> int:

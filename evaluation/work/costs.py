@@ -61,7 +61,7 @@ def by_metric(challenge: Challenge) -> list[Cost]:
     card: dict[str, float] = defaultdict(float)
     parts: dict[str, int] = defaultdict(int)
     for batch in EvaluationBatch.objects.filter(phase__challenge=challenge):
-        keys[batch.pk] = {column["slug"]: (column["key"], bool(column.get("weights_sha256"))) for column in batch.metrics}
+        keys[batch.pk] = {column.slug: (column.key, bool(column.weights_sha256)) for column in batch.columns}
     rows = _of(challenge).values_list("batch", "seconds", "core_seconds", "gpu_seconds")
     for batch_id, seconds, core_seconds, gpu_seconds in rows.iterator(chunk_size=2000):
         total = sum(seconds.values())
@@ -84,20 +84,22 @@ def total(challenge: Challenge) -> dict[str, float]:
 def estimate(phase: Phase) -> Estimate | None:
     """Estimated cost of a re-evaluation of the phase; None where there is nothing to score, or nothing to score it against."""
     current = EvaluationBatch.latest(phase)
-    metrics = [metric.snapshot() for metric in PhaseMetric.objects.filter(phase=phase) if not metric.is_retired]
+    columns = [metric.column() for metric in PhaseMetric.objects.filter(phase=phase) if not metric.is_retired]
     entries = Submission.objects.filter(phase=phase, status__in=[Status.SCORED, Status.SCORING]).exclude(artifact_key="").count()
-    if current is None or current.reference is None or not metrics or not entries:
+    if current is None or current.reference is None or not columns or not entries:
         return None
-    planned = EvaluationBatch(phase=phase, reference=current.reference, metrics=metrics, unit_scale=phase.unit_scale)
+    planned = EvaluationBatch(
+        phase=phase, reference=current.reference, metrics=[column.to_dict() for column in columns], unit_scale=phase.unit_scale
+    )
     pieces = part_plan.priced(planned)
     core = entries * sum(piece.cost for piece in pieces) * _core_share(phase)
     card = entries * sum(piece.cost for piece in pieces if piece.device == "gpu")
-    known = Score.newest_costs(phase.pk, [metric["fingerprint"] for metric in metrics])
+    known = Score.newest_costs(phase.pk, [column.fingerprint for column in columns])
     basis = "the newest scores took"
     if not known:
         basis = "the metrics declare, for none was timed here yet"
-    elif len(known) < len(metrics):
-        basis += f" of {len(known)} of {len(metrics)} metrics and the others declare"
+    elif len(known) < len(columns):
+        basis += f" of {len(known)} of {len(columns)} metrics and the others declare"
     budget, spent = ComputeBudget.objects.filter(challenge=phase.challenge_id).first(), spent_by(phase.challenge_id)
     limits: Sequence[tuple[float | None, float]] = ()
     if budget is not None:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from evaluation.metrics import registry
+from evaluation.metrics.column import Column
 from evaluation.metrics.result import FLAGS, Status
 from evaluation.metrics.shared import TOGETHER
 from evaluation.metrics.spec import MetricSpec
@@ -31,16 +32,16 @@ class BadResult(ValueError):
 
 
 def checked(
-    found: Any, columns: Sequence[Mapping[str, Any]], item_ids: Sequence[str], missing: Collection[str], elapsed: float
+    found: Any, columns: Sequence[Column], item_ids: Sequence[str], missing: Collection[str], elapsed: float
 ) -> tuple[dict[str, Any], dict[str, float], dict[str, float]]:
     """`found` as (scores by slug, seconds by slug, what it cost in all: core_seconds and gpu_seconds). Raises `BadResult`.
 
-    `columns` (slug, key and params of each) and `item_ids` are those of the part, `missing` the items that the entry lacks; the part was
+    `columns` and `item_ids` are those of the part, `missing` the items that the entry lacks; the part was
     handed out `elapsed` seconds ago, and nothing can have taken longer on the wall.
     """
     if not isinstance(found, Mapping) or not isinstance(found.get("scores"), Mapping):
         raise BadResult("The result must be an object with scores by slug.")
-    wanted = {column["slug"]: column for column in columns}
+    wanted = {column.slug: column for column in columns}
     if found["scores"].keys() != wanted.keys():
         odd = sorted(map(str, found["scores"].keys() ^ wanted.keys()))[0]
         raise BadResult(f"The part has the columns {', '.join(sorted(wanted))}; the result differs at {odd!r}.")
@@ -60,8 +61,8 @@ def fits_of(said: Any, item_ids: Sequence[str]) -> dict[str, str]:
     return {item: str(label) for item, label in said.items()}
 
 
-def _column(slug: str, said: Any, column: Mapping[str, Any], item_ids: list[str], missing: set[str]) -> dict[str, Any]:
-    spec = registry.get(column["key"])
+def _column(slug: str, said: Any, column: Column, item_ids: list[str], missing: set[str]) -> dict[str, Any]:
+    spec = column.spec
     if not isinstance(said, Mapping) or not FIELDS <= said.keys() <= FIELDS | {"partials"}:
         raise BadResult(f"{slug} must have exactly {', '.join(sorted(FIELDS))}, and partials where it is of groups or the set.")
     if said["slug"] != slug or said["item_ids"] != item_ids:
@@ -74,7 +75,7 @@ def _column(slug: str, said: Any, column: Mapping[str, Any], item_ids: list[str]
             raise BadResult(f"{slug}.{name} must have one entry for each of the {len(item_ids)} items.")
     if spec.level == "item" and "partials" in said:
         raise BadResult(f"{slug} is of single items and has no partials.")
-    params = registry.resolve_params(column["key"], column["params"])
+    params = registry.resolve_params(column.key, column.params)
     for n, item in enumerate(item_ids):
         where = f"{slug} of {item}"
         status = _status(said["statuses"][n], where)

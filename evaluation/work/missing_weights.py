@@ -4,13 +4,12 @@ the worker may claim the work again after a while."""
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import timedelta
-from typing import Any
 
 import structlog
 
-from evaluation.metrics import registry
+from evaluation.metrics.column import Column
 from evaluation.models.runs import Deferrable
 from evaluation.networks import weights
 from submissions.entry_states import Reason, Why
@@ -23,12 +22,11 @@ MAX_WAIT = timedelta(minutes=5)  # then fails what no worker has the weights for
 _left: dict[tuple[type[Deferrable], int], float] = {}  # what this worker leaves to others, and until when
 
 
-def obstacle(metrics: Iterable[Mapping[str, Any]]) -> str:
-    """Reason why this worker must not compute some metrics of a batch, as the batch has them: weights are not here, or are not those that
+def obstacle(columns: Iterable[Column]) -> str:
+    """Reason why this worker must not compute some columns of a batch: weights are not here, or are not those that
     the batch began with. Empty where it may."""
-    for metric in metrics:
-        spec, params = registry.get(metric["key"]), metric["params"]
-        fixed = metric.get("weights_sha256")
+    for column in columns:
+        spec, params, fixed = column.spec, column.params, column.weights_sha256
         if found := weights.refusal(spec, params) or (weights.difference(spec, params, fixed) if fixed else ""):
             return found
     return ""

@@ -20,6 +20,10 @@ from submissions.entry_states import Reason, Why
 from submissions.models import Phase, Status, Submission
 from submissions.wording import count
 
+PART_FIELDS = (
+    *("state", "slugs", "start", "stop", "attempts", "scored", "losses", "lease_token", "lease_until", "started_at"),
+    *("evaluation_id", "device", "turn", "lacking_since"),
+)
 ESTIMATED_FROM = 20  # before one item of so many is done, the estimate of the time left is a rough one
 
 
@@ -50,6 +54,26 @@ class Standing:
         return 100.0 * self.done / self.total if self.total else 0.0
 
 
+class _Parts:
+    """The parts of an entry, rows of `PART_FIELDS`; `open` are those that are not done, `at_work` those of them that a worker has begun."""
+
+    def __init__(self, rows: Sequence[Any]) -> None:
+        self.total = sum(row.stop - row.start for row in rows)
+        self.done = sum(row.stop - row.start if row.state == Part.State.DONE else row.scored for row in rows)
+        self.attempts = max((row.attempts for row in rows), default=0)
+        self.open = [row for row in rows if row.state == Part.State.WAITING]
+        self.losses = max((row.losses for row in self.open), default=0)
+        self.at_work = [row for row in self.open if row.lease_token and row.started_at]
+        # While somebody is at a part of it, it is being scored.
+        self.wait = bool(self.open) and not any(row.lease_token for row in self.open)
+
+    def seconds_left(self, begun: datetime | None, now: datetime) -> float | None:
+        """Estimate from the pace so far; None before the first item is done, and after the last."""
+        if begun is None or not 0 < self.done < self.total:
+            return None
+        return (now - begun).total_seconds() * (self.total - self.done) / self.done
+
+
 def _waiting():
     """Entries that nobody has begun to work on: received, or in parts of which none has started."""
     begun = Part.objects.filter(evaluation__submission=OuterRef("pk"), started_at__isnull=False)
@@ -69,23 +93,7 @@ def standings(submissions: Sequence[Submission], now: datetime | None = None) ->
     current = Evaluation.objects.filter(submission__in=submissions, batch__state=EvaluationBatch.State.CURRENT)
     evaluations = {it.submission_id: it for it in current}
     parts: dict[int, list[Any]] = {it.pk: [] for it in evaluations.values()}
-    columns = (
-        "state",
-        "slugs",
-        "start",
-        "stop",
-        "attempts",
-        "scored",
-        "losses",
-        "lease_token",
-        "lease_until",
-        "started_at",
-        "evaluation_id",
-        "device",
-        "turn",
-        "lacking_since",
-    )
-    for part in Part.objects.filter(evaluation__in=parts).values_list(*columns, named=True):
+    for part in Part.objects.filter(evaluation__in=parts).values_list(*PART_FIELDS, named=True):
         parts[part.evaluation_id].append(part)
     service = Service()
     exhausted = ComputeBudget.exhausted() if any(it.status == Status.SCORING for it in submissions) else ()
@@ -97,24 +105,16 @@ def standings(submissions: Sequence[Submission], now: datetime | None = None) ->
             waits = service.waits(it.phase.challenge_id, (), position, retry_in) if it.status == Status.RECEIVED else ()
             found[it.pk] = Standing(0, 0, it.attempts, position, None, it.losses, retry_in, waits_for=waits)
             continue
-        own = parts[evaluation.pk]
-        total = sum(part.stop - part.start for part in own)
-        done = sum(part.stop - part.start if part.state == Part.State.DONE else part.scored for part in own)
-        left = None
-        if 0 < done < total and evaluation.started_at:
-            left = (now - evaluation.started_at).total_seconds() * (total - done) / done
+        own = _Parts(parts[evaluation.pk])
+        left = own.seconds_left(evaluation.started_at, now)
         # What the very first items took is mostly what it took to start.
-        is_rough = left is not None and total > done * ESTIMATED_FROM
-        attempts = max((part.attempts for part in own), default=0)
-        open_parts = [part for part in own if part.state == Part.State.WAITING]
-        losses = max((part.losses for part in open_parts), default=0)
-        most = _max_seconds_left(evaluation.batch_id, [part for part in open_parts if part.lease_token and part.started_at], now)
-        retry_in, waits = _retry_in(open_parts, now), ()
-        # While somebody is at a part of it, it is being scored.
-        if it.status == Status.SCORING and open_parts and not any(part.lease_token for part in open_parts):
+        is_rough = left is not None and own.total > own.done * ESTIMATED_FROM
+        most = _max_seconds_left(evaluation.batch_id, own.at_work, now)
+        retry_in, waits = _retry_in(own.open, now), ()
+        if it.status == Status.SCORING and own.wait:
             over = it.phase.challenge_id in exhausted
-            waits = (Why(Reason.BUDGET),) if over else service.waits(it.phase.challenge_id, open_parts, position, retry_in)
-        found[it.pk] = Standing(done, total, attempts, position, left, losses, retry_in, is_rough, most, waits)
+            waits = (Why(Reason.BUDGET),) if over else service.waits(it.phase.challenge_id, own.open, position, retry_in)
+        found[it.pk] = Standing(own.done, own.total, own.attempts, position, left, own.losses, retry_in, is_rough, most, waits)
     return found
 
 

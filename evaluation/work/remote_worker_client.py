@@ -31,6 +31,7 @@ from typing import Any, TypeVar
 
 from evaluation import versions
 from evaluation.metrics import prepared, registry
+from evaluation.metrics.column import Column, require_computed
 from evaluation.metrics.registry import OtherDefinition
 from evaluation.networks import graphics_card, weights
 from evaluation.programs import files as program_files
@@ -305,7 +306,7 @@ class Worker:
         specs = [MetricDocument.from_dict(one["document"]).spec(one["scope"], one["contents"]) for one in programs]
         try:
             with registry.with_programs(specs):
-                registry.require_computed(part["columns"])
+                require_computed(map(Column.of, part["columns"]))
         except (OtherDefinition, KeyError) as error:
             raise Missing(f"{error} Install the server's own package again.") from None
         self._limits = Limits(part["memory"], part["seconds"], min(1.0, part["heartbeat_seconds"]), self.folder / "weights", self.cards)

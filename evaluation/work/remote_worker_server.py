@@ -24,6 +24,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from evaluation.metrics import registry
+from evaluation.metrics.column import Column
 from evaluation.models import Evaluation, MetricProgram, Part, PartRecord, RemoteWorker, WorkerToken, part_plan
 from evaluation.models.evaluation import PartQuerySet
 from evaluation.models.remote_worker import QUEUES, SEEN_SECONDS
@@ -89,7 +90,7 @@ def claim(
         if not ids:  # which is nearly always so: many workers ask, and nothing waits
             continue
         for row in Part.objects.filter(pk__in=ids).select_related("evaluation__batch"):
-            keys = [column for column in row.evaluation.batch.metrics if column["slug"] in row.slugs]
+            keys = [column for column in row.evaluation.batch.columns if column.slug in row.slugs]
             if any(program.read.sandbox not in sandboxes for program in MetricProgram.of_columns(keys)):
                 ids.discard(row.pk)
         wanted = Part.objects.waiting(queue).filter(pk__in=ids, own_only=False).affordable()
@@ -142,7 +143,6 @@ def described(part: Part, token: WorkerToken, site: str) -> dict[str, Any]:
     """Description of the part for a worker, as it is sent; `site` is this service's address as the worker reached it."""
     evaluation = _evaluation(part)
     batch, reference = evaluation.batch, evaluation.batch.reference
-    names = ("slug", "key", "params", "fingerprint", "weights_sha256")
     columns = _columns(part, evaluation)
     return {
         "id": part.pk,
@@ -154,7 +154,7 @@ def described(part: Part, token: WorkerToken, site: str) -> dict[str, Any]:
         "item_ids": reference.item_ids[part.start : part.stop],
         "groups": reference.groups[part.start : part.stop],
         "unit_scale": batch.unit_scale,
-        "columns": [{name: column.get(name) for name in names} for column in columns],
+        "columns": [column.definition() for column in columns],
         "seconds": part_plan.seconds_allowed(batch, part.slugs, part.start, part.stop),
         "item_seconds": _wall_seconds(part, evaluation)[1],
         "begin_seconds": part_plan.BEGIN_SECONDS,
@@ -199,7 +199,7 @@ def take(part: Part, found: Any) -> None:
     columns = _columns(part, evaluation)
     ids = evaluation.batch.reference.item_ids[part.start : part.stop]
     scores, seconds, cost = checked(found, columns, ids, set(evaluation.submission.missing_items), part.seconds_held() + 1)
-    left_out = dict.fromkeys(set(part.slugs) - {column["slug"] for column in columns})
+    left_out = dict.fromkeys(set(part.slugs) - {column.slug for column in columns})
     environment = found.get("environment", {}) if isinstance(found, Mapping) else {}
     kept = {str(name)[:40]: str(value)[:80] for name, value in list(environment.items())[:40]} if isinstance(environment, Mapping) else {}
     result, fits = {**scores, **left_out}, fits_of(found.get("fits", {}), ids)
@@ -262,7 +262,7 @@ def _evaluation(part: Part) -> Evaluation:
     return rows.get(pk=part.evaluation_id)
 
 
-def _columns(part: Part, evaluation: Evaluation) -> list[Mapping[str, Any]]:
+def _columns(part: Part, evaluation: Evaluation) -> list[Column]:
     """The columns of a part that are computed: not those of removed metrics, nor of another version of their metric than this code's where
     entries are scored without."""
     batch = evaluation.batch
@@ -270,7 +270,7 @@ def _columns(part: Part, evaluation: Evaluation) -> list[Mapping[str, Any]]:
     if not batch.scores_without(lost):
         return []
     waiting = {column.slug for column in lost} | set(batch.retired())
-    return [column for column in batch.metrics if column["slug"] in part.slugs and column["slug"] not in waiting]
+    return [column for column in batch.columns if column.slug in part.slugs and column.slug not in waiting]
 
 
 # --- inputs ------------------------------------------------------------------------------------
@@ -309,9 +309,9 @@ def linked_key(signed: str) -> str:
     return str(content["key"])
 
 
-def _weights(column: Mapping[str, Any], token: WorkerToken, site: str) -> list[dict[str, Any]]:
+def _weights(column: Column, token: WorkerToken, site: str) -> list[dict[str, Any]]:
     """The files of weights that a column needs and that do not come with the package, as they lie in the worker's folder."""
-    spec, params = registry.get(column["key"]), registry.resolve_params(column["key"], column["params"])
+    spec, params = column.spec, registry.resolve_params(column.key, column.params)
     found = []
     folder = weights.cache_folder()
     for network, name in spec.networks:

@@ -14,6 +14,7 @@ from typing import Any
 
 from evaluation.images.names import file_name
 from evaluation.metrics import registry
+from evaluation.metrics.column import Column
 from evaluation.models import MetricProgram, SuiteRun
 from evaluation.networks import weights
 from evaluation.properties.gate import design as gate
@@ -102,10 +103,15 @@ def _obstacle(run: SuiteRun) -> str:
 
 
 def _job(run: SuiteRun, idle: bool) -> dict[str, Any]:
-    column = {"slug": "tried", "key": run.key, "params": run.params, "fingerprint": run.fingerprint}
-    column["weights_sha256"] = weights.digest_of(run.spec, run.params)
+    column = Column("tried", run.key, run.params, run.fingerprint, weights.digest_of(run.spec, run.params))
     progress = {name: getattr(run, name) for name in ("rows", "at", "results", "done", "total")}
-    return {"kind": "suite", "requests": [column], "programs": MetricProgram.orders([column]), "progress": progress, "idle": idle}
+    return {
+        "kind": "suite",
+        "requests": [column.definition()],
+        "programs": MetricProgram.orders([column]),
+        "progress": progress,
+        "idle": idle,
+    }
 
 
 def _on_reference(run: SuiteRun, scene: str) -> dict[str, Any]:

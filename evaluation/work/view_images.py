@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.images.names import OBJECTNESS, SMALL, file_name
-from evaluation.metrics import registry
+from evaluation.metrics.column import Column
 from evaluation.models import Evaluation, EvaluationBatch, PictureRun
 from evaluation.work import attempts, missing_weights
 from evaluation.work.sandbox import sandbox
@@ -26,8 +26,8 @@ def make(run: PictureRun) -> None:
     """The next slice of a claimed run."""
 
     def obstacle() -> str:
-        metrics = EvaluationBatch.objects.get(evaluations=run.evaluation_id).metrics
-        return missing_weights.obstacle(metric for metric in metrics if metric["slug"] in maps(metrics))
+        columns = EvaluationBatch.objects.get(evaluations=run.evaluation_id).columns
+        return missing_weights.obstacle(column for column in columns if column.slug in maps(columns))
 
     def slice_in(folder: Path) -> bool:
         views = Evaluation.objects.select_related("submission", "batch__reference__phase__challenge")
@@ -39,7 +39,7 @@ def make(run: PictureRun) -> None:
             "artifact": str(store.local_path(evaluation.artifact)),
             "reference": str(store.local_path(reference.key)),
             "item_ids": item_ids,
-            "columns": {"maps": maps(evaluation.batch.metrics), "objects": _objects(evaluation, item_ids)},
+            "columns": {"maps": maps(evaluation.batch.columns), "objects": _objects(evaluation, item_ids)},
             "unit_scale": evaluation.batch.unit_scale,
             "prepared": _prepared(evaluation, item_ids[0]),
             "seconds": SLICE_SECONDS,
@@ -55,14 +55,14 @@ def make(run: PictureRun) -> None:
     attempts.do_slice(run, obstacle, slice_in)
 
 
-def maps(metrics: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The key and parameters, by slug, of a batch's metrics that judge places by clean views. Columns with the same map count once. Columns
+def maps(columns: Sequence[Column]) -> dict[str, dict[str, Any]]:
+    """The key and parameters, by slug, of a batch's columns that judge places by clean views. Columns with the same map count once. Columns
     with values of another version are left out, because this code would draw a different map."""
     found: dict[str, dict[str, Any]] = {}
-    for metric in metrics:
-        column = {"key": metric["key"].removesuffix("@mask"), "params": metric["params"]}
-        if column["key"].startswith("puzzlesim") and registry.is_current(metric) and column not in found.values():
-            found[metric["slug"]] = column
+    for column in columns:
+        map_of = {"key": column.key.removesuffix("@mask"), "params": column.params}
+        if column.key.startswith("puzzlesim") and column.is_current and map_of not in found.values():
+            found[column.slug] = map_of
     return found
 
 
@@ -87,7 +87,7 @@ def _objects(evaluation: Evaluation, item_ids: Sequence[str]) -> dict[str, Any]:
 
 def _prepared(evaluation: Evaluation, item: str) -> str:
     """The file of what scoring has prepared of the references around that item; empty if there is none any more."""
-    place, mapped = evaluation.batch.reference.item_ids.index(item), maps(evaluation.batch.metrics).keys()
+    place, mapped = evaluation.batch.reference.item_ids.index(item), maps(evaluation.batch.columns).keys()
     parts = evaluation.parts.filter(start__lte=place, stop__gt=place)
     part = max(parts, key=lambda one: len(mapped & set(one.slugs)), default=None)
     if part is None:

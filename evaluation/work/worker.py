@@ -153,7 +153,7 @@ def score(part: Part) -> None:
             part.without_result = "nobody wants it any more"
             return
         if obstacle := missing_weights.obstacle(
-            m for m in evaluation.batch.metrics if m["slug"] in part.slugs and m["slug"] not in waiting
+            one for one in evaluation.batch.columns if one.slug in part.slugs and one.slug not in waiting
         ):
             raise MissingHere(obstacle)
         now = database_clock.now()
@@ -190,8 +190,7 @@ def _scored_in(folder: Path, part: Part, evaluation: Evaluation, waiting: Collec
 def _scoring_job(part: Part, evaluation: Evaluation, waiting: Collection[str] = ()) -> dict:
     reference = evaluation.batch.reference
     wanted = set(part.slugs) - set(waiting)
-    names = ("slug", "key", "params", "fingerprint", "weights_sha256")
-    columns = [{name: column.get(name) for name in names} for column in evaluation.batch.metrics if column["slug"] in wanted]
+    columns = [column for column in evaluation.batch.columns if column.slug in wanted]
     item_ids, groups = (values[part.start : part.stop] for values in (reference.item_ids, reference.groups))
     return {
         "kind": "score",
@@ -201,7 +200,7 @@ def _scoring_job(part: Part, evaluation: Evaluation, waiting: Collection[str] = 
         "item_ids": item_ids,
         "groups": dict(zip(item_ids, groups, strict=True)),
         "unit_scale": evaluation.batch.unit_scale,
-        "requests": columns,
+        "requests": [column.definition() for column in columns],
         "programs": MetricProgram.orders(columns),
         "card": card.is_needed(part.device),
     }

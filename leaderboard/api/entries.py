@@ -19,7 +19,6 @@ from pydantic import Field
 
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, Score
-from evaluation.result_tables import spec_of
 from evaluation.work import progress as work_progress
 from leaderboard.boards import flags
 from leaderboard.boards.scorecard import current_evaluation
@@ -72,13 +71,13 @@ class ScoreOut(Schema):
     @classmethod
     def by_slug(cls, evaluation: Evaluation) -> dict[str, ScoreOut]:
         """The scores of an entry under a batch, by the metric's slug."""
-        columns, found = {metric["slug"]: metric for metric in evaluation.batch.metrics}, {}
+        columns, found = {column.slug: column for column in evaluation.batch.columns}, {}
         for score in evaluation.scores.all():
-            spec = spec_of(columns[score.slug]) if score.slug in columns else registry.get(score.key)
+            spec = columns[score.slug].spec if score.slug in columns else registry.get(score.key)
             values = {name: getattr(score, name) for name in ("key", "value", "n", "n_ok", "n_missing", "n_invalid")}
             found[score.slug] = cls(
                 **values,
-                title=columns[score.slug]["title"] if score.slug in columns else spec.title,
+                title=columns[score.slug].title if score.slug in columns else spec.title,
                 higher_is_better=spec.higher_is_better,
                 unit=spec.unit,
                 ci=score.interval(),
@@ -183,7 +182,7 @@ def serialize_many(request: HttpRequest, submissions: Sequence[Submission], now:
         now,
         boards=boards,
         waits={pk: standing.waits_for for pk, standing in standings.items()},
-        lacking={pk: [metric["title"] for metric in metrics] for pk, metrics in lacking.items()},
+        lacking={pk: [column.title for column in columns] for pk, columns in lacking.items()},
     )
     rows = []
     for submission in submissions:
@@ -203,7 +202,7 @@ def serialize_many(request: HttpRequest, submissions: Sequence[Submission], now:
                 losses=standing.losses if standing else None,
                 scores=ScoreOut.by_slug(evaluation) if evaluation is not None else None,
                 rank=board.overall.rank[at] if board is not None and at is not None else None,
-                waiting=[metric["slug"] for metric in lacking.get(submission.pk, ())],
+                waiting=[column.slug for column in lacking.get(submission.pk, ())],
             )
         )
     return rows

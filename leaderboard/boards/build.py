@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -15,11 +15,11 @@ import numpy as np
 from django.db.models import Count, Prefetch
 from django.utils import timezone
 
+from evaluation.metrics.column import Column
 from evaluation.metrics.spec import MetricSpec
 from evaluation.models import EvaluationBatch, Score, acceptance_test
 from evaluation.models.acceptance_test import Standing
 from evaluation.properties.gate import design as gate
-from evaluation.result_tables import spec_of
 from leaderboard.boards import flags, human_agreement
 from leaderboard.records.board import (
     FORMAT,
@@ -139,8 +139,8 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
     if batch is None:
         return None
     standings = acceptance_test.standings(batch)
-    columns = ranking_columns(batch.metrics, standings)
-    shown_only = [m["title"] for m in batch.metrics if m["is_primary"] and m["slug"] in standings and not standings[m["slug"]].ranks]
+    columns = ranking_columns(batch.columns, standings)
+    shown_only = [one.title for one in batch.columns if one.is_primary and one.slug in standings and not standings[one.slug].ranks]
     eligible = list(_entries(phase, batch, columns, audience, now or timezone.now()))
     primary = primary_slug(columns)
     rows = _chosen_rows(phase, batch, eligible, primary, standings[primary].scenes if primary in standings else None)
@@ -148,7 +148,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
 
     n_items = len(batch.item_ids)
     place = {row.submission.pk: index for index, row in enumerate(rows)}
-    by_slug = {metric["slug"]: Values.empty(len(rows), n_items) for metric in batch.metrics}
+    by_slug = {column.slug: Values.empty(len(rows), n_items) for column in batch.columns}
     ids = list(place)
     for start in range(0, len(ids), BUNDLE):
         bundle = Score.objects.filter(
@@ -166,20 +166,20 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
 
     metrics, matrices = [], {}
     for metric in columns:
-        values, standing = by_slug[metric["slug"]], standings.get(metric["slug"])
+        values, standing = by_slug[metric.slug], standings.get(metric.slug)
         if standing is not None and standing.scenes is not None:
             values = values.of_scenes(batch, standing.scenes)
-        matrices[metric["slug"]] = uncertainty.unit_matrix(values.vectors, batch.groups, spec_of(metric).level, batch.item_ids)
-        column = _metric(metric, values, matrices[metric["slug"]], counted, standing)
+        matrices[metric.slug] = uncertainty.unit_matrix(values.vectors, batch.groups, metric.spec.level, batch.item_ids)
+        column = _metric(metric, values, matrices[metric.slug], counted, standing)
         if any(values.flags):
             kept = batch.items_of(standing.scenes if standing is not None else None)
             found = [(index, *one) for index, known in enumerate(values.flags) for one in flags.counts(known, kept.tolist()).items()]
             column = column.model_copy(update={"flagged": found or None})
-        if standing is not None and standing.ranks and gate.kind_of(spec_of(metric), metric["params"]) == gate.CROSS:
+        if standing is not None and standing.ranks and gate.kind_of(metric.spec, metric.params) == gate.CROSS:
             # Mean, least and greatest score of each scene's clean views. Every entry's scores hold them, but for views it has not sent.
             scenes = standing.scenes or tuple(dict.fromkeys(batch.groups))
             bands: dict[str, tuple[float, float, float]] = {}
-            scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=metric["slug"]).only("part_vectors")
+            scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=metric.slug).only("part_vectors")
             for score in scores.order_by("pk")[:ASKED]:
                 bands = score.clean_bands(batch.groups) | bands
                 if bands.keys() >= set(scenes):
@@ -190,7 +190,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
 
     participants = [row for row in eligible if row.takes_part]
     entries = [row.entry for row in rows]
-    fingerprints = {metric["slug"]: metric["fingerprint"] for metric in batch.metrics}
+    fingerprints = {column.slug: column.fingerprint for column in batch.columns}
     unit = Unit.of(batch.groups, phase.challenge)
     return Board(
         format=FORMAT,
@@ -228,26 +228,26 @@ def hides_nothing(phase: Phase, now: datetime | None = None) -> bool:
     return ranked.count() == ranked.eligible().count()
 
 
-def ranking_columns(metrics: Sequence[dict], standings: Mapping[str, Standing]) -> list[dict]:
+def ranking_columns(columns: Sequence[Column], standings: Mapping[str, Standing]) -> list[Column]:
     """The columns of a batch, those that may not rank neither primary nor in the overall rank."""
     return [
-        metric
-        if (standing := standings.get(metric["slug"])) is None or standing.ranks
-        else metric | {"is_primary": False, "in_ranking": False}
-        for metric in metrics
+        column
+        if (standing := standings.get(column.slug)) is None or standing.ranks
+        else replace(column, is_primary=False, in_ranking=False)
+        for column in columns
     ]
 
 
-def primary_slug(metrics: Sequence[dict]) -> str | None:
+def primary_slug(columns: Sequence[Column]) -> str | None:
     """The metric a team's best entry is chosen by: the primary one, else the first that ranks."""
-    marked = [m["slug"] for m in metrics if m["is_primary"]] or [m["slug"] for m in metrics if m["in_ranking"]]
+    marked = [one.slug for one in columns if one.is_primary] or [one.slug for one in columns if one.in_ranking]
     return marked[0] if marked else None
 
 
 # --- which entries -------------------------------------------------------------------------
 
 
-def _entries(phase: Phase, batch: EvaluationBatch, columns: Sequence[dict], audience: str, now: datetime) -> Iterator[Row]:
+def _entries(phase: Phase, batch: EvaluationBatch, columns: Sequence[Column], audience: str, now: datetime) -> Iterator[Row]:
     """Scored entries this audience may see, in the order they were received.
 
     One that waits in a column that decides the order is shown and not counted, in no column: so a newer entry of a team does not
@@ -258,9 +258,9 @@ def _entries(phase: Phase, batch: EvaluationBatch, columns: Sequence[dict], audi
         scores = Prefetch("scores", Score.objects.only("evaluation_id", "slug"))
         done = batch.evaluations.filter(state="done").order_by().annotate(n_scores=Count("scores"))
         partly = done.filter(n_scores__lt=len(batch.metrics)).select_related("batch").prefetch_related(scores)
-        waiting = {evaluation.submission_id: tuple(column["slug"] for column in evaluation.waiting()) for evaluation in partly}
+        waiting = {evaluation.submission_id: tuple(column.slug for column in evaluation.waiting()) for evaluation in partly}
     primary = primary_slug(columns)
-    deciding = {metric["slug"] for metric in columns if metric["in_ranking"] and phase.ranking != "primary"} | {primary}
+    deciding = {metric.slug for metric in columns if metric.in_ranking and phase.ranking != "primary"} | {primary}
     after_freeze = too_late(phase, now)
     kept_off = set(Submission.objects.kept_off(phase, now).values_list("pk", flat=True))
     entries = Submission.objects.filter(RANKED if audience == ORGANIZERS else on_board(phase, now), phase=phase)
@@ -294,7 +294,7 @@ def _chosen_rows(
     elif primary is not None:  # by its value, the earlier of equals first, those without a value last
         scores = Score.objects.filter(evaluation__batch=batch, slug=primary, evaluation__state="done")
         values = dict(scores.values_list("evaluation__submission_id", "value"))
-        higher = spec_of(next(m for m in batch.metrics if m["slug"] == primary)).higher_is_better
+        higher = next(one for one in batch.columns if one.slug == primary).spec.higher_is_better
         own = [values.get(row.submission.pk) for row in eligible]
         if scenes is not None:
             found = Values(own, [0] * len(own), [{}] * len(own), np.full((len(own), len(batch.item_ids)), math.nan))
@@ -316,9 +316,9 @@ def _chosen_rows(
 # --- figures -------------------------------------------------------------------------------
 
 
-def _metric(metric: dict, values: Values, matrix: np.ndarray, counted: list[bool], standing: Standing | None) -> MetricColumn:
+def _metric(metric: Column, values: Values, matrix: np.ndarray, counted: list[bool], standing: Standing | None) -> MetricColumn:
     """One column of the board; one that may not rank (`standing`) has values alone."""
-    spec = spec_of(metric)
+    spec = metric.spec
     higher = spec.higher_is_better
     ranks = standing is None or standing.ranks
     ranked = [value if part and ranks else None for value, part in zip(values.value, counted, strict=True)]
@@ -349,22 +349,22 @@ def _metric(metric: dict, values: Values, matrix: np.ndarray, counted: list[bool
     )
 
 
-def column_of(metric: Mapping[str, Any], **figures: Any) -> MetricColumn:
+def column_of(metric: Column, **figures: Any) -> MetricColumn:
     """A column of a batch with the figures of a board, or of one entry."""
-    spec = spec_of(metric)
+    spec = metric.spec
     return MetricColumn(
-        slug=metric["slug"],
-        key=metric["key"],
-        title=metric["title"],
-        fingerprint=metric["fingerprint"],
-        params=metric["params"],
+        slug=metric.slug,
+        key=metric.key,
+        title=metric.title,
+        fingerprint=metric.fingerprint,
+        params=dict(metric.params),
         higher_is_better=spec.higher_is_better,
         unit=spec.unit,
-        is_primary=metric["is_primary"],
-        in_ranking=metric["in_ranking"],
-        weight=metric["weight"],
+        is_primary=metric.is_primary,
+        in_ranking=metric.in_ranking,
+        weight=metric.weight,
         bounds=finite_bounds(spec),
-        decimals=metric["imported"]["decimals"] if "imported" in metric else None,
+        decimals=metric.imported.decimals if metric.imported else None,
         **figures,
     )
 
@@ -483,8 +483,8 @@ def alone(board: Board, column: MetricColumn, index: int) -> tuple[int, int] | N
     for submission, vector in scores.values_list("evaluation__submission_id", "vector").iterator():
         if submission in place and vector and len(vector) == len(items) * 8:
             vectors[place[submission]] = np.frombuffer(vector, dtype=np.float64)
-    metric = next(metric for metric in batch.metrics if metric["slug"] == column.slug)
+    metric = next(one for one in batch.columns if one.slug == column.slug)
     vectors[:, ~batch.items_of(column.acceptance_test.scenes if column.acceptance_test is not None else None)] = math.nan
     ranked = [value if rank is not None else None for value, rank in zip(column.value, column.rank, strict=True)]
-    matrix = uncertainty.unit_matrix(vectors, batch.groups, spec_of(metric).level, items)
+    matrix = uncertainty.unit_matrix(vectors, batch.groups, metric.spec.level, items)
     return uncertainty.alone(matrix, index, column.higher_is_better, ranked)

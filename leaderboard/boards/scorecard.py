@@ -13,7 +13,6 @@ from evaluation.metrics.result import Status
 from evaluation.metrics.spec import MetricSpec
 from evaluation.models import Evaluation, Score, acceptance_test
 from evaluation.models.score import CLEAN_BAND
-from evaluation.result_tables import spec_of
 from leaderboard.boards import flags
 from leaderboard.boards.build import column_of
 from leaderboard.records.board import Board, ColumnHead
@@ -62,12 +61,12 @@ def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
     index = board.index_of(evaluation.submission_id) if board else None
     noun = Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge).noun
     made, standings, groups = [], acceptance_test.standings(evaluation.batch), evaluation.batch.groups
-    for metric in evaluation.batch.metrics:
-        score = scores.get(metric["slug"])
+    for metric in evaluation.batch.columns:
+        score = scores.get(metric.slug)
         if score is None:
             continue
-        spec, (low_end, high_end), (value, n) = spec_of(metric), score.interval() or (None, None), (score.value, score.n)
-        standing, vector = standings.get(metric["slug"]), score.values
+        spec, (low_end, high_end), (value, n) = metric.spec, score.interval() or (None, None), (score.value, score.n)
+        standing, vector = standings.get(metric.slug), score.values
         if standing is not None and standing.scenes is not None and len(vector) == len(groups):
             vector = np.where(evaluation.batch.items_of(standing.scenes), vector, math.nan)
             units = unit_matrix(vector[None], groups, spec.level, evaluation.batch.item_ids)
@@ -75,8 +74,8 @@ def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
             value, n = (float(known.mean()), len(known)) if len(known) and value is not None else (None, 0)
             found = mean_interval(units, spec.bounds)
             low_end, high_end = (None, None) if math.isnan(found.low[0]) else (float(found.low[0]), float(found.high[0]))
-        column = board.column(metric["slug"]) if board else None
-        if column is not None and column.fingerprint != metric["fingerprint"]:
+        column = board.column(metric.slug) if board else None
+        if column is not None and column.fingerprint != metric.fingerprint:
             column = None
         scale = column.scale if column is not None else own_scale(spec, (value, low_end, high_end))
         own = column_of(

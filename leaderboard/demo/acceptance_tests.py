@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.models import EvaluationBatch, SuiteRun, acceptance_test
+from evaluation.properties.gate.acceptance_test import verdict
 from evaluation.properties.gate.design import Row
 from leaderboard.demo.story import Demo
 from submissions.models import Phase
@@ -20,8 +21,6 @@ FILE = Path(__file__).with_name("acceptance_tests.json")
 
 def restore(phase: Phase) -> int:
     """Give the phase's columns the verdicts that are kept for them; how many had one."""
-    from evaluation.properties.gate.acceptance_test import verdict
-
     acceptance_test.request_missing()
     restored = 0
     for run in SuiteRun.objects.acceptance_tests().waiting().filter(reference__phase=phase, judged_at=None):

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.template.loader import render_to_string
 
-from evaluation.work.child import uses_networks
+from evaluation.metrics import registry
 from leaderboard.exports import wheel
 from leaderboard.kinds import KINDS
 from submissions.formats.archive import readable_member
@@ -59,8 +59,7 @@ def write_kit(phase: Phase) -> IO[bytes]:
         "example_noun": KINDS[manifest.family].example_noun,
         "package": wheel.address(),
     }
-    columns = [{"key": metric.key, "params": metric.params} for metric in manifest.metrics]
-    made["extra"] = "networks" if uses_networks({"kind": "score", "requests": columns}) else "score"
+    made["extra"] = "networks" if any(registry.runs_networks(one.key, one.params) for one in manifest.metrics) else "score"
     top = name_of(phase)
     kit = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  closed by the response that sends it
     with zipfile.ZipFile(kit, "w", zipfile.ZIP_DEFLATED) as package:

@@ -116,7 +116,7 @@ def _outcome(submission: Submission) -> list[EmailMessage]:
     evaluation = done.select_related("batch__reference", "batch__results").first() if submission.status == Status.SCORED else None
     if evaluation is not None:
         by_slug = {score.slug: score for score in evaluation.scores.defer("status_vector", "part_vectors")}
-        values = [{"title": metric["title"], "score": by_slug.get(metric["slug"])} for metric in evaluation.batch.metrics]
+        values = [{"title": column.title, "score": by_slug.get(column.slug)} for column in evaluation.batch.columns]
 
     phase = submission.phase
     state = submission.state

@@ -13,7 +13,6 @@ from django.db import transaction
 from django.db.models import Count, F, Max, Q
 
 from evaluation.models import EvaluationBatch, Score, acceptance_test
-from evaluation.result_tables import spec_of
 from evaluation.work.attempts import attempt, logged
 from evaluation.work.heartbeat import process_name
 from evaluation.work.sandbox import LeaseLost
@@ -158,15 +157,15 @@ def metric_scores(study: Study, batch: EvaluationBatch | None, samples: Sequence
     groups = np.array(batch.groups)
     items = [np.flatnonzero(groups == name) for name in samples]
     measured, standings = [], acceptance_test.standings(batch)
-    for metric in batch.metrics:
-        spec = spec_of(metric)
-        standing = standings.get(metric["slug"])
+    for metric in batch.columns:
+        spec = metric.spec
+        standing = standings.get(metric.slug)
         counts = batch.items_of(standing.scenes if standing is not None else None)  # the column is compared where it is ranked
         is_whole = spec.level == "set"
         if not columns or not (is_whole or any(len(some) for some in items)):
             continue
         values, overall = np.full((len(samples), len(methods)), math.nan), np.full(len(methods), math.nan)
-        scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=metric["slug"])
+        scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=metric.slug)
         rows = scores.filter(evaluation__submission_id__in=columns).values_list("evaluation__submission_id", "value", "vector")
         for pk, value, vector in rows:
             if is_whole:
@@ -178,14 +177,14 @@ def metric_scores(study: Study, batch: EvaluationBatch | None, samples: Sequence
                 values[:, columns[pk]] = [np.nanmean(row[some]) if len(some) else math.nan for some in items]
         trained = trained_on(study, metric, samples, methods)
         column = MetricScores(
-            metric["slug"],
+            metric.slug,
             values,
             spec.higher_is_better,
             overall=overall if is_whole else None,
             trained=trained,
-            metric=metric["key"],
-            title=metric["title"],
-            fingerprint=metric["fingerprint"],
+            metric=metric.key,
+            title=metric.title,
+            fingerprint=metric.fingerprint,
         )
         measured.append(column)
     return measured

@@ -182,12 +182,12 @@ def _columns(parts: Sequence[Part], samples: Sequence[str], methods: Sequence[st
     columns: dict[str, Column] = {}
     places = {name: n for n, name in enumerate(samples)}, {name: n for n, name in enumerate(methods)}
     for part in parts:
-        of_slug = {metric["slug"]: metric for metric in part.batch.metrics} if part.batch else {}
+        of_slug = {metric.slug: metric for metric in part.batch.columns} if part.batch else {}
         own = part.own
         for scores in metric_scores(part.study, part.batch, *own):
             metric = of_slug[scores.key]
             empty = np.full((len(samples), len(methods)), math.nan)
-            column = columns.setdefault(metric["fingerprint"], Column(metric["key"], metric["title"], scores.higher_is_better, empty))
+            column = columns.setdefault(metric.fingerprint, Column(metric.key, metric.title, scores.higher_is_better, empty))
             column.trained = column.trained or scores.trained
             _place(column.values, scores.values, part, own, places)
             if scores.overall is not None:

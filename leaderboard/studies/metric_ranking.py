@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from evaluation.metrics import registry
+from evaluation.metrics.column import Column
 from evaluation.models import EvaluationBatch
 from leaderboard.boards.people import line_of
 from leaderboard.models import JointAnalysis, Rater, Study, StudyAnalysis
@@ -204,7 +205,7 @@ def _families(rows: Collection[StudyAnalysis], joint: Collection[JointAnalysis] 
     batches = EvaluationBatch.objects.filter(phase__in={row.study.phase_id for row in summaries})
     current = {registry.fingerprint(key, {}) for key in registry.REGISTRY}
     for columns in batches.values_list("metrics", flat=True):
-        current |= {column["fingerprint"] for column in columns if registry.is_current(column)}
+        current |= {column.fingerprint for column in map(Column.of, columns) if column.is_current}
     accounts: defaultdict[int, set[int]] = defaultdict(set)
     # Of people whose answers count: who is on the list of a study, or was left out of it, makes it share nothing with another.
     counted = {row.study_id: set(summary.raters) - set(summary.screened) for row, summary in summaries.items()}

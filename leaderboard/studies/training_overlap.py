@@ -8,8 +8,8 @@ import hashlib
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from evaluation.metrics.column import Column
 from evaluation.networks import weights
-from evaluation.result_tables import spec_of
 from leaderboard.models import Rater, Study
 from leaderboard.stats import votes as voting
 
@@ -18,21 +18,21 @@ LEARNT = ("wf_learned", "locase")  # the networks that are trained on what studi
 MIN_SHARED = 2  # methods that a study and what was learnt from must have in common to have a pair in common
 
 
-def trained_on(study: Study, metric: Mapping[str, Any], samples: Collection[str], methods: Collection[str]) -> str:
+def trained_on(study: Study, metric: Column, samples: Collection[str], methods: Collection[str]) -> str:
     """Overlap of a study with the training of a column's weights, by their model card. THESE: the weights learnt from the study's answers.
     ENTRIES: they learnt from other answers about entries of the same phase. UNKNOWN: the card does not say enough. REFUSED: the card
     forbids ranking by these weights, or they are no longer used. NO: none of these.
 
     `metric` is the column as the batch has it, `samples` and `methods` are what the study's answers are about.
     """
-    spec = spec_of(metric)
-    no = NO if "imported" in metric or weights.may_rank(spec, metric["params"]) else REFUSED
+    spec = metric.spec
+    no = NO if metric.imported or weights.may_rank(spec, metric.params) else REFUSED
     learnt = [(network, name) for network, name in spec.networks if network in LEARNT]
     if not learnt:
         return no
-    if weights.digest_of(spec, metric["params"]) != metric.get("weights_sha256"):
+    if weights.digest_of(spec, metric.params) != metric.weights_sha256:
         return UNKNOWN  # the card is that of other weights than those that the values are of
-    verdicts = {_of_card(study, weights.get(network, str(metric["params"][name])).card, samples, methods) for network, name in learnt}
+    verdicts = {_of_card(study, weights.get(network, str(metric.params[name])).card, samples, methods) for network, name in learnt}
     return next((one for one in (THESE, UNKNOWN, ENTRIES) if one in verdicts), no)
 
 

@@ -27,18 +27,18 @@ MATCHED, MISSED, EXTRA = "matched", "missed", "extra"
 def scene(
     reference: Wireframe,
     predictions: Sequence[tuple[str, Wireframe | None]],
-    metrics: Sequence[Mapping[str, Any]],
+    columns: Sequence[tuple[str, Mapping[str, Any]]],
     unit: str = "m",
     unit_scale: float = 1.0,
 ) -> dict[str, Any]:
     """The viewer's JSON for one item: the reference under one or two named predictions.
 
-    `metrics` are a batch's (key, params): the first edge and the first corner metric give the thresholds, their defaults without one. With
+    `columns` are a batch's (key, params): the first edge and the first corner metric give the thresholds, their defaults without one. With
     two predictions the reference is classed by the first.
     """
     pairs = [Pair.of(prediction, reference, unit_scale) for _, prediction in predictions]
     centre = pairs[0].centre if pairs else Pair.of(None, reference, unit_scale).centre
-    classes = [classified(pair, metrics) for pair in pairs]
+    classes = [classified(pair, columns) for pair in pairs]
     ref_edges, ref_vertices = (classes[0][2], classes[0][3]) if classes else (None, None)
     models = [_model("reference", "reference", reference, centre, ref_edges, ref_vertices)]
     for (name, prediction), role, (edges, vertices, _, _) in zip(predictions, ("prediction", "prediction_b"), classes, strict=False):
@@ -47,10 +47,10 @@ def scene(
     return {"unit": unit, "origin": [float(v) for v in centre], "models": models}
 
 
-def classified(pair: Pair, metrics: Sequence[Mapping[str, Any]]) -> tuple[list, list, list, list]:
+def classified(pair: Pair, columns: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[list, list, list, list]:
     """Classes of (predicted edges, predicted vertices, reference edges, reference vertices), each in
     the order of the file; None for an edge the metrics do not look at (doubled, or of no length)."""
-    edge, corner = thresholds(metrics)
+    edge, corner = thresholds(columns)
     hits = match_edges(pair, **edge)
     pred, ref = pair.segments(edge["merge_tol"])
     pred_edges = _edges(len(pair.pred_edges), pred.source, hits.pred, EXTRA)
@@ -61,12 +61,12 @@ def classified(pair: Pair, metrics: Sequence[Mapping[str, Any]]) -> tuple[list, 
     return pred_edges, pred_vertices, ref_edges, _vertices(pair.ref_vertices, pair.ref_edges, corners.ref, MISSED)
 
 
-def thresholds(metrics: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
+def thresholds(columns: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Parameters of the edge and of the corner matching that the phase scores with."""
     resolved = []
     for stem in ("edge", "corner"):
         keys = [f"{stem}_{name}" for name in ("f1", "precision", "recall")] + ([] if stem == "edge" else ["corner_offset"])
-        given = [m["params"] for key in keys for m in metrics if m["key"] == key]
+        given = [params for wanted in keys for key, params in columns if key == wanted]
         resolved.append(registry.resolve_params(keys[0], given[0] if given else {}))
     return resolved[0], resolved[1]
 

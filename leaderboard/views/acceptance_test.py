@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
+from evaluation.metrics.column import Column
 from evaluation.models import SuiteRun
 from evaluation.models.acceptance_test import Standing, standing
 from evaluation.properties.gate import design
@@ -65,7 +66,7 @@ def acceptance_test(request: HttpRequest, pk: int) -> HttpResponse:
         return not_shown_yet(request, place, "board")
     sees_reference = place.viewer.may("phase.see_reference", place.phase)
     kind = design.kind_of(row.spec, row.params)
-    column = {"key": row.key, "params": row.params, "fingerprint": row.fingerprint}
+    column = Column("", row.key, row.params, row.fingerprint)
     verdict: Standing = standing(column, row)
     verdicts, noun = row.verdicts, place.phase.challenge.unit_noun
     said = (

@@ -49,7 +49,7 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         submissions = submissions.filter(team=place.viewer.team_id)
     submissions = submissions.in_state(state)
     batch = EvaluationBatch.current(place.phase)
-    primary = primary_slug(batch.metrics) if batch else None
+    primary = primary_slug(batch.columns) if batch else None
     page = page_of(request, submissions.select_related("team").only(*SHOWN).order_by("-created_at", "-id"), PER_PAGE)
     # Of the page's entries alone: within the query of all of them the database would look for the value of each.
     scores = Score.objects.filter(evaluation__submission__in=[entry.pk for entry in page], evaluation__batch=batch, slug=primary)
@@ -66,7 +66,7 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
             {"entry": entry, "mine": entry.team_id == own, "value": None if hides_scores else values.get(entry.pk)}
             for entry in page.object_list
         ],
-        "primary": next((m for m in batch.metrics if m["slug"] == primary), None) if batch else None,
+        "primary": next((one for one in batch.columns if one.slug == primary), None) if batch else None,
         "total": page.paginator.count - n_baselines,
         "n_baselines": n_baselines,
         "pages": page_numbers(page.number, page.paginator.num_pages),

@@ -14,7 +14,6 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from evaluation.models import Evaluation, Score
-from evaluation.result_tables import spec_of
 from evaluation.work.progress import standing
 from leaderboard.boards import build
 from leaderboard.boards.entry_summary import above, entry_summary, strips
@@ -99,7 +98,7 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
         "tries": _tries(place, board),
         "elsewhere": elsewhere(request.user, submission, place.viewer.now),
     }
-    context |= progress_context(place, board, [metric["title"] for metric in waiting])
+    context |= progress_context(place, board, [metric.title for metric in waiting])
     if context["own"]:
         context["worst"] = _worst(scored, place.may("see_items"))
 
@@ -326,10 +325,10 @@ def _above(place: EntryPlace, evaluation: Evaluation, board: Board, index: int, 
         scores = scores.filter(evaluation__submission_id__in=(own, entry.id), evaluation__state="done")
         vectors = dict(scores.values_list("evaluation__submission_id", "vector"))
         if all(len(vectors.get(pk) or b"") == 8 * len(evaluation.batch.item_ids) for pk in (own, entry.id)):
-            metric = next(metric for metric in evaluation.batch.metrics if metric["slug"] == column.slug)
+            metric = next(metric for metric in evaluation.batch.columns if metric.slug == column.slug)
             values = np.stack([np.frombuffer(vectors[pk]) for pk in (own, entry.id)])
             values[:, ~evaluation.batch.items_of(column.acceptance_test.scenes if column.acceptance_test is not None else None)] = np.nan
-            units = unit_matrix(values, evaluation.batch.groups, spec_of(metric).level, evaluation.batch.item_ids)
+            units = unit_matrix(values, evaluation.batch.groups, metric.spec.level, evaluation.batch.item_ids)
             if not np.isnan(units).all():
                 counts = paired(units[0].tolist(), units[1].tolist(), column.higher_is_better)
 

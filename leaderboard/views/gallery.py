@@ -7,7 +7,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
 
 from evaluation.models import Evaluation, PictureRun
 from leaderboard.boards.scorecard import ItemTable, Result, results
@@ -139,7 +138,7 @@ def _drawing(place: EntryPlace, evaluation: Evaluation, item: str) -> svg.Classe
     if not (kind.tile and place.may("see_render") and place.submission.artifact_key):
         return None
     reference_key = evaluation.batch.reference.key if place.may("see_geometry") else ""
-    columns = json.dumps([[metric["key"], metric["params"]] for metric in evaluation.batch.metrics], sort_keys=True)
+    columns = json.dumps([(one.key, one.params) for one in evaluation.batch.columns], sort_keys=True)
     facts = (reference_key, place.submission.artifact_key, item, columns, evaluation.batch.unit_scale)
     return TILES.of(facts, partial(kind.draw_tile, *facts))
 
@@ -171,8 +170,7 @@ def wireframe_tile(reference: str, entry: str, item: str, columns: str, unit_sca
     if truth is None:
         assert predicted is not None
         return svg.draw_classed(None, predicted, [], [False] * len(predicted.edges))
-    metrics: list[dict[str, Any]] = [{"key": key, "params": params} for key, params in json.loads(columns)]
-    of_entry, _, of_truth, _ = classified(Pair.of(predicted, truth, unit_scale), metrics)
+    of_entry, _, of_truth, _ = classified(Pair.of(predicted, truth, unit_scale), json.loads(columns))
     return svg.draw_classed(truth, predicted, [one == MISSED for one in of_truth], [one == EXTRA for one in of_entry])
 
 

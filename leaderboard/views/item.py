@@ -96,7 +96,7 @@ def entry_geometry(request: HttpRequest, pk: int, item: str) -> HttpResponse:
     place, evaluation = _viewable(request, pk, item, "entry_geometry")
     batch, facts = evaluation.batch, _facts(place, evaluation, item)
     facts |= {
-        "metrics": [[m["key"], m["params"]] for m in batch.metrics],
+        "metrics": [(one.key, one.params) for one in batch.columns],
         "unit_scale": batch.unit_scale,
         "version": wireframe_scene.VERSION,
     }
@@ -105,7 +105,7 @@ def entry_geometry(request: HttpRequest, pk: int, item: str) -> HttpResponse:
         prediction = stored(place.submission.artifact_key).get(item)
         named = [(place.submission.method_name, prediction)]
         scene = wireframe_scene.scene(
-            stored(batch.reference.key)[item], named, batch.metrics, place.submission.phase.unit, batch.unit_scale
+            stored(batch.reference.key)[item], named, facts["metrics"], place.submission.phase.unit, batch.unit_scale
         )
         return json.dumps(scene).encode()
 

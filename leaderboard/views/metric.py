@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluation.metrics import peers, registry
+from evaluation.metrics.column import Column as BatchColumn
 from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric
 from evaluation.models.acceptance_test import needs_acceptance_test, standings
 from evaluation.networks import weights
@@ -57,7 +58,7 @@ class Column:
     place: PhasePlace
     slug: str
     title: str
-    params: dict[str, Any]
+    params: Mapping[str, Any]
     fingerprint: str
     version: int | None
 
@@ -221,7 +222,7 @@ class MetricPage:
     def ranks(self) -> int:
         """Number of columns that rank: the weights of others may order nothing, or they have not passed their acceptance test."""
         able = [usage for usage in self._used if usage.in_ranking and weights.may_rank(self.spec, usage.resolved)]
-        tested = [usage.phase_id for usage in able if needs_acceptance_test(usage.snapshot())]
+        tested = [usage.phase_id for usage in able if needs_acceptance_test(usage.column())]
         batches = EvaluationBatch.objects.filter(phase__in=tested, state=EvaluationBatch.State.CURRENT).select_related("phase__challenge")
         found = {batch.phase_id: standings(batch) for batch in batches}
         columns = [found.get(usage.phase_id, {}).get(usage.slug) for usage in able]
@@ -301,10 +302,10 @@ def _asked_column(request: HttpRequest, key: str) -> Column | None:
     slug, fingerprint = search_text(request, "column"), search_text(request, "fingerprint")
     # As the phase has it now, then as its batches had it, newest first.
     now = place.phase.metrics.filter(slug=slug, key=key).first()
-    definitions = [now.snapshot()] if now is not None else []
+    definitions = [now.column()] if now is not None else []
     for metrics in place.phase.batches.values_list("metrics", flat=True):
-        definitions += [one for one in metrics if one["slug"] == slug and one["key"] == key]
+        definitions += [one for one in map(BatchColumn.of, metrics) if one.slug == slug and one.key == key]
     for one in definitions:
-        if one["fingerprint"].startswith(fingerprint):
-            return Column(place, slug, one["title"], one["params"], one["fingerprint"], registry.version_of(one))
+        if one.fingerprint.startswith(fingerprint):
+            return Column(place, slug, one.title, one.params, one.fingerprint, one.version)
     raise Http404

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.metrics import registry
+from evaluation.metrics.column import Column
 from evaluation.models import EvaluationBatch, PhaseMetric, Reference
 from leaderboard.boards.people import lines_of
 from leaderboard.kinds import KINDS
@@ -103,7 +104,7 @@ def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", fou
     # The version that each fingerprint is of: of the defaults the current one, of others as the batches of these phases have it.
     versions: dict[str, int | None] = {registry.fingerprint(key, {}): registry.get(key).version}
     for metrics in EvaluationBatch.objects.filter(phase__in=phases).values_list("metrics", flat=True) if phases else ():
-        versions |= {column["fingerprint"]: registry.version_of(column) for column in metrics if column["key"] == key}
+        versions |= {column.fingerprint: column.version for column in map(Column.of, metrics) if column.key == key}
 
     found = []
     for row in rows:

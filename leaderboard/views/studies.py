@@ -343,7 +343,7 @@ def titled(study: Study, criteria: Iterable[str]) -> list[tuple[str, str]]:
 def metric_titles(phase: Phase) -> dict[str, str]:
     """The titles of the phase's metrics under its current batch, by slug."""
     batch = EvaluationBatch.current(phase)
-    return {metric["slug"]: metric["title"] for metric in batch.metrics} if batch else {}
+    return {column.slug: column.title for column in batch.columns} if batch else {}
 
 
 def _agreement_map(summary: Summary, titles: dict[str, str]) -> Chart | None:

@@ -86,16 +86,16 @@ def fill(entries: int) -> tuple[Phase, User]:
     )
     random = np.random.default_rng(0)
     skills = random.random(entries)
-    for metric in batch.metrics:
+    for metric in batch.columns:
         values = np.clip(0.6 * skills[:, None] + random.normal(0.2, 0.15, (entries, ITEMS)), 0, 1)
         low, high = values.mean(axis=1) - 0.04, values.mean(axis=1) + 0.04
         Score.objects.bulk_create(
             [
                 Score(
                     evaluation=it,
-                    slug=metric["slug"],
-                    key=metric["key"],
-                    fingerprint=metric["fingerprint"],
+                    slug=metric.slug,
+                    key=metric.key,
+                    fingerprint=metric.fingerprint,
                     value=float(row.mean()),
                     ci_low=float(a),
                     ci_high=float(b),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 from scipy import ndimage
 
 from evaluation.metrics import seeds
@@ -119,8 +120,6 @@ def _gamma(view: Picture, exponent: float) -> Picture:
 
 
 def _fitted(picture: Picture, height: int, width: int) -> Picture:
-    from PIL import Image
-
     return np.asarray(Image.fromarray(np.ascontiguousarray(picture)).resize((width, height), Image.Resampling.BICUBIC))
 
 

@@ -77,7 +77,7 @@ def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:
         failed = latest.evaluations.filter(state__in=HELD).select_related("submission__team").order_by("submission__number")
         # The metrics have another meaning now than in the batch: edited and not scored again, or a newer version of their code.
         now, removed = {metric.slug: metric.fingerprint for metric in phase.metrics.all() if not metric.is_retired}, latest.retired()
-        is_stale = now != {metric["slug"]: metric["fingerprint"] for metric in latest.metrics if metric["slug"] not in removed}
+        is_stale = now != {column.slug: column.fingerprint for column in latest.columns if column.slug not in removed}
     return {
         "latest": latest,
         "current": current,
@@ -115,15 +115,15 @@ class Changes:
 
 
 def _changes(new: EvaluationBatch, old: EvaluationBatch) -> Changes:
-    column = next((column for column in new.metrics if column["is_primary"]), new.metrics[0])
-    scores = Score.objects.filter(slug=column["slug"], evaluation__batch__in=[new, old])
+    column = next((column for column in new.columns if column.is_primary), new.columns[0])
+    scores = Score.objects.filter(slug=column.slug, evaluation__batch__in=[new, old])
     values: dict[int, dict[int, float | None]] = {}
     for entry, batch, value in scores.values_list("evaluation__submission", "evaluation__batch", "value"):
         values.setdefault(entry, {})[batch] = value
     moved = {pk: both for pk, both in values.items() if len(both) == 2 and both[new.pk] != both[old.pk]}
     entries = Submission.objects.filter(pk__in=moved).select_related("team").order_by("number")
     rows = [ChangedEntry(entry, moved[entry.pk][old.pk], moved[entry.pk][new.pk]) for entry in entries[:MAX_SHOWN]]
-    return Changes(column["title"], rows, len(moved))
+    return Changes(column.title, rows, len(moved))
 
 
 def _seconds_left(batch: EvaluationBatch, parts: dict[str, int]) -> float | None:

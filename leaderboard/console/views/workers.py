@@ -21,7 +21,6 @@ from evaluation.metrics.shared import TOGETHER
 from evaluation.models import ComputeBudget, Part, PartRecord, PhaseMetric, Process, RemoteWorker, WorkerToken
 from evaluation.models.crosscheck import TRUSTED_FROM
 from evaluation.work import costs as spent
-from evaluation.work.child import uses_networks
 from leaderboard.console.forms.workers import BudgetForm, TokenForm
 from leaderboard.console.page import chosen_act, page, paged
 from leaderboard.lookup import organizer
@@ -142,8 +141,10 @@ def _make(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     said = form.cleaned_data
     token, key = WorkerToken.make(challenge, request.user, said["name"], said["queues"], said["days"], said["share"] / 100, said["at_once"])
     # Parts with networks come by the queue gpu where the service leaves them to cards, else by cpu.
-    columns = [{"key": it.key, "params": it.params} for it in PhaseMetric.objects.filter(phase__challenge=challenge)]
-    has_networks = uses_networks({"kind": "score", "requests": columns}) and ("gpu" if settings.GPU_WORKERS else "cpu") in token.queues
+    columns = PhaseMetric.objects.filter(phase__challenge=challenge)
+    has_networks = (
+        any(registry.runs_networks(one.key, one.params) for one in columns) and ("gpu" if settings.GPU_WORKERS else "cpu") in token.queues
+    )
     return _shown(request, challenge, TokenForm(), 201, new=token, key=key, extra="worker-networks" if has_networks else "worker")
 
 

@@ -30,6 +30,13 @@ _KINDS = {
     "f8": b"double float64",
 }
 _KIND_OF = {name: code for code, names in _KINDS.items() for name in names.split()}
+# The words before a property's name: its type and, of a list, that of its length.
+_TYPES: dict[tuple[bytes, ...], tuple[str, str]] = {(name,): (code, "") for name, code in _KIND_OF.items()} | {
+    (b"list", of_length, name): (code, length)
+    for of_length, length in _KIND_OF.items()
+    if length[0] != "f"
+    for name, code in _KIND_OF.items()
+}
 _UNPACK = {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q"}
 _CORNERS = ("vertex_indices", "vertex_index")
 _NONE = np.zeros(0, np.int64)
@@ -154,28 +161,25 @@ def _header(data: bytes, file: str) -> tuple[str, list[Element], int]:
     order: str | None = None
     elements: list[tuple[str, int, list[Property]]] = []
     for number, line in enumerate(data[: end.start()].splitlines(), 1):
-        words = line.split()
-        if not words or words[0] in (b"ply", b"comment", b"obj_info"):
-            continue
         fault = ""
-        if words[0] == b"format" and len(words) == 3 and words[1] in _FORMATS:
-            order = _FORMATS[words[1]]
-        elif words[0] == b"element" and len(words) == 3 and re.fullmatch(rb"\d{1,18}", words[2]):
-            elements.append((word_text(words[1]), int(words[2]), []))
-            fault = "there are too many elements" if len(elements) > MAX_ELEMENTS else ""
-        elif words[0] == b"property" and elements:
-            *kinds, given = words[1:] or [b""]
-            column, columns = word_text(given), elements[-1][2]
-            is_list = kinds[:1] == [b"list"]
-            types = [_KIND_OF.get(kind) for kind in (kinds[1:] if is_list else kinds)]
-            if len(types) != (2 if is_list else 1) or None in types or (is_list and types[0] in ("f4", "f8")):
-                fault = f'"{word_text(b" ".join(words))}" is not a property of PLY'
-            elif len(columns) == MAX_PROPERTIES or column in {other.name for other in columns}:
-                fault = f'the property "{column}" is one too many, or stands there twice'
-            else:
-                columns.append(Property(column, str(types[-1]), str(types[0]) if is_list else ""))
-        else:
-            fault = f'"{word_text(line)}" is not a line of a PLY header'
+        match line.split():
+            case [] | [b"ply" | b"comment" | b"obj_info", *_]:
+                continue
+            case [b"format", form, _] if form in _FORMATS:
+                order = _FORMATS[form]
+            case [b"element", name, count] if re.fullmatch(rb"\d{1,18}", count):
+                elements.append((word_text(name), int(count), []))
+                fault = "there are too many elements" if len(elements) > MAX_ELEMENTS else ""
+            case [b"property", *words] if elements:
+                column, columns, types = word_text(words[-1] if words else b""), elements[-1][2], _TYPES.get(tuple(words[:-1]))
+                if types is None:
+                    fault = f'"{word_text(b" ".join([b"property", *words]))}" is not a property of PLY'
+                elif len(columns) == MAX_PROPERTIES or column in {other.name for other in columns}:
+                    fault = f'the property "{column}" is one too many, or stands there twice'
+                else:
+                    columns.append(Property(column, *types))
+            case _:
+                fault = f'"{word_text(line)}" is not a line of a PLY header'
         if fault:
             raise FormatError(file, f"line {number}", fault)
     if order is None:

@@ -224,7 +224,7 @@ def test_an_entry_page_follows_the_scoring_and_shows_the_scores_when_done(open_p
     from evaluation.models import Score
 
     batch = EvaluationBatch.current(phase)
-    Score.write(evaluation.pk, evaluation.batch.metrics, {slug: samples(batch, slug, values) for slug, values in scores(0.7).items()})
+    Score.write(evaluation.pk, evaluation.batch.columns, {slug: samples(batch, slug, values) for slug, values in scores(0.7).items()})
     Evaluation.objects.filter(pk=evaluation.pk).update(state="done")
     Submission.objects.filter(pk=running.pk).update(status=Status.SCORED, finished_at=timezone.now())
     tab.get_by_role("heading", name="Item by item, worst first").wait_for()

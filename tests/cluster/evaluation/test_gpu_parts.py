@@ -62,10 +62,10 @@ def values(entry: Submission) -> dict[str, list[float]]:
 
 
 def test_networks_go_to_the_card_where_the_service_has_workers_with_one(phase, settings):
-    metrics = EvaluationBatch.current(phase).metrics
-    assert by_device(metrics) == {"cpu": ["psnr"], "gpu": ["osim", "map"]}
+    columns = EvaluationBatch.current(phase).columns
+    assert by_device(columns) == {"cpu": ["psnr"], "gpu": ["osim", "map"]}
     settings.GPU_WORKERS = False
-    assert by_device(metrics) == {"cpu": ["psnr", "osim", "map"]}
+    assert by_device(columns) == {"cpu": ["psnr", "osim", "map"]}
 
 
 def test_each_worker_does_the_parts_of_its_queue_and_the_values_are_the_same(entry, phase, settings):

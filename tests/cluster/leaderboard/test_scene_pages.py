@@ -200,7 +200,7 @@ def give_objects(it: Submission) -> None:
     summary = summarise(registry.get("osim"), samples.values, samples.statuses, samples.parts, batch.reference.groups)
     rows = {score.slug: score for score in evaluation.scores.all()}
     evaluation.batch.metrics = [column | labels]
-    Score.write(evaluation.pk, evaluation.batch.metrics, {"osim": (samples, summary)})
+    Score.write(evaluation.pk, evaluation.batch.columns, {"osim": (samples, summary)})
     assert set(rows) == {"psnr", "ssim"}
 
 

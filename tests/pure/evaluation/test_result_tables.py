@@ -1,6 +1,6 @@
 import pytest
 
-from evaluation.result_tables import Detail, Layout, ResultColumn, ResultsError, column_of, lines, read, spec_of
+from evaluation.result_tables import Detail, Layout, ResultColumn, ResultsError, column_of, lines, read
 
 PSNR = ResultColumn("psnr", "PSNR", "PSNR", True, "dB", is_primary=True)
 LPIPS = ResultColumn("lpips", "lpips", "LPIPS", False)
@@ -61,10 +61,9 @@ def test_what_cannot_be_ranked_is_said_by_line(text, sentence):
 
 def test_a_column_says_its_direction_and_never_shares_one_of_another_table():
     one, other = (column_of(LPIPS, 1, 3, digest) for digest in ("a" * 64, "b" * 64))
-    assert one["fingerprint"] != other["fingerprint"] and one["imported"]["decimals"] == 3
-    spec = spec_of(one)
+    assert one.fingerprint != other.fingerprint and one.imported.decimals == 3
+    spec = one.spec
     assert (spec.title, spec.higher_is_better, spec.level, spec.key) == ("LPIPS", False, "set", "")
-    assert spec_of({"key": "psnr"}).unit == "dB"
 
 
 def test_a_comma_that_is_not_quoted_moves_no_figure_into_another_column():

@@ -93,7 +93,7 @@ def with_bands(phase: Phase, means: list[tuple[str, float | None]]) -> Submissio
     }
     parts = tuple(of_scene.get(item.partition("/")[0], {}) for item in items)
     evaluation.scores.filter(slug="pieces").delete()
-    Score.write(evaluation.pk, evaluation.batch.metrics, {"pieces": (replace(scores, parts=parts), summary)})
+    Score.write(evaluation.pk, evaluation.batch.columns, {"pieces": (replace(scores, parts=parts), summary)})
     return submission
 
 
@@ -299,7 +299,7 @@ class TestOtherCleanViews:
         for place, evaluation in enumerate(scored):
             assert column(old.phase, "pieces").value == before, "until the last entry is scored anew"
             evaluation.batch = new
-            Score.write(evaluation.pk, evaluation.batch.metrics, {"pieces": samples(new, "pieces", [0.1 * place, 0.1 * place])})
+            Score.write(evaluation.pk, evaluation.batch.columns, {"pieces": samples(new, "pieces", [0.1 * place, 0.1 * place])})
             Evaluation.objects.filter(pk=evaluation.pk).update(state="done")
         assert len(scored) == 3 and new.switch_if_complete()
         assert column(old.phase, "pieces").value == pytest.approx([0.0, 0.1, 0.2])
@@ -342,7 +342,7 @@ class TestFlags:
         flags = (("above_clean", "copied_reference", "resized"), ())
         evaluation.scores.filter(slug="pieces").delete()
         parts = ({"measured": 0.998}, {})
-        Score.write(evaluation.pk, evaluation.batch.metrics, {"pieces": (replace(scores, parts=parts, flags=flags), summary)})
+        Score.write(evaluation.pk, evaluation.batch.columns, {"pieces": (replace(scores, parts=parts, flags=flags), summary)})
         return submission
 
     def test_the_item_shows_what_was_measured_and_the_entry_how_many_are_copies(self, client, scored):

@@ -142,6 +142,6 @@ def test_batches_from_before_digests_were_kept_are_scored(entry, shelf):
 
 
 def test_what_takes_no_weights_is_hindered_by_nothing():
-    assert PhaseMetric(slug="hss", key="hss").snapshot()["weights_sha256"] is None
+    assert PhaseMetric(slug="hss", key="hss").column().weights_sha256 is None
     spec = dataclasses.replace(registry.get("osim"), title="O")
     assert weights.difference(spec, {"weights": "yolox-nano"}, "0" * 64).startswith("The weights “yolox-nano” of O on this server are not")

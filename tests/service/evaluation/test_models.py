@@ -62,7 +62,7 @@ def test_parts_are_kept_whatever_a_program_calls_them(scored):
     samples = SampleScores("hss", tuple(ids), (0.5,) * len(ids), ("ok",) * len(ids), (parts, *[{}] * (len(ids) - 1)), ((),) * len(ids))
     summary = summarise(registry.get("hss"), samples.values, samples.statuses, samples.parts, ids)
     score.delete()
-    Score.write(score.evaluation.pk, score.evaluation.batch.metrics, {"hss": (samples, summary)})
+    Score.write(score.evaluation.pk, score.evaluation.batch.columns, {"hss": (samples, summary)})
     kept = Score.objects.get(evaluation=score.evaluation, slug="hss").parts
     assert {name: vector[0] for name, vector in kept.items()} == parts
     assert all(np.isnan(vector[1:]).all() for vector in kept.values())

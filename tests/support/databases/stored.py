@@ -227,13 +227,11 @@ def _digest(rows: Iterable[Sequence[str]]) -> str:
 
 def versions() -> dict[str, dict[str, int | None]]:
     """By batch and column, the version of its metric that the values are of, as the code of now makes it out."""
-    from evaluation.metrics import registry
     from evaluation.models import EvaluationBatch
 
     batches = EvaluationBatch.objects.select_related("phase__challenge")
     return {
-        f"{_name(batch.phase)} {batch.pk}": {column["slug"]: registry.version_of(column) for column in batch.metrics if column["key"]}
-        for batch in batches
+        f"{_name(batch.phase)} {batch.pk}": {column.slug: column.version for column in batch.columns if column.key} for batch in batches
     }
 
 

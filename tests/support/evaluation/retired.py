@@ -13,5 +13,5 @@ def add_column(phase: Phase, slug: str, key: str) -> None:
     batch = EvaluationBatch.current(phase)
     digest = "6f" * 32  # of the file, which is not here
     kept = {"weights_sha256": digest, "fingerprint": registry.fingerprint(key, metric.resolved, digest)}
-    batch.metrics = [*batch.metrics, metric.snapshot() | kept]
+    batch.metrics = [*batch.metrics, metric.column().to_dict() | kept]
     batch.save(update_fields=["metrics"])

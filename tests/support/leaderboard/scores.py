@@ -35,7 +35,7 @@ def entry(phase: Phase, team: Team, values: Mapping[str, Sequence[float | None]]
     evaluation = Evaluation.objects.create(submission=submission, batch=batch, state="done", n_items=len(batch.reference.item_ids))
     batch.metrics = [metric for metric in batch.metrics if metric["slug"] in values]
     evaluation.batch = batch
-    Score.write(evaluation.pk, evaluation.batch.metrics, {slug: samples(batch, slug, row) for slug, row in values.items()})
+    Score.write(evaluation.pk, evaluation.batch.columns, {slug: samples(batch, slug, row) for slug, row in values.items()})
     phase.touch_board()
     return submission
 

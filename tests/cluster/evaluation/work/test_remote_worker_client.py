@@ -311,7 +311,7 @@ class TestMetricPrograms:
         sent()
         token, _ = make(phase)
         part = remote_worker_server.claim(token, ["cpu"], "w", "there", sandboxes=["python"])
-        columns = [one for one in part.evaluation.batch.metrics if one["slug"] == "own_lengths"]
+        columns = [one for one in part.evaluation.batch.columns if one.slug == "own_lengths"]
         ids = part.evaluation.batch.item_ids[part.start : part.stop]
 
         def told(**changed) -> dict:

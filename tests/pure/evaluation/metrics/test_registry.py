@@ -14,7 +14,7 @@ import pytest
 
 from evaluation.metrics import registry
 from evaluation.metrics.registry import REGISTRY, ParamError, UnknownMetric, fingerprint, get, parse_param, resolve_params
-from evaluation.metrics.spec import PRECISION, Earlier, Source
+from evaluation.metrics.spec import PRECISION, Source
 from evaluation.networks import weights
 from evaluation.networks.weights import NOT_NETWORKS
 from submissions.kinds import FAMILIES
@@ -364,52 +364,3 @@ def test_a_column_says_which_network_it_looks_with_unless_it_is_the_one_it_is_kn
     assert osim.titled({"weights": "yolox-s"}, "OSIM with yolox-s") == "OSIM with yolox-s"
     assert get("corner_f1").titled({"tau": 1.0}) == get("corner_f1").title
     assert get("psnr@bbox").titled({"detector": "yolox-nano"}).endswith("(yolox-nano)")
-
-
-class TestTheVersionOfAColumn:
-    """As a batch keeps it: by its fingerprint, so that it is known of values from before versions were told."""
-
-    @staticmethod
-    def column(key: str, **params) -> dict:
-        full = registry.resolve_params(key, params)
-        return {"key": key, "params": full, "weights_sha256": None, "fingerprint": fingerprint(key, params)}
-
-    def newer(self, monkeypatch, key: str, **changes) -> None:
-        monkeypatch.setattr(registry, "REGISTRY", {**registry.REGISTRY, key: dataclasses.replace(get(key), **changes)})
-
-    def test_is_found_however_many_versions_ago_it_was(self, monkeypatch):
-        column, old = self.column("corner_f1", tau=0.25), get("corner_f1").version
-        assert registry.version_of(column) == old and registry.is_current(column)
-        self.newer(monkeypatch, "corner_f1", version=old + 3)
-        assert registry.version_of(column) == old and not registry.is_current(column)
-
-    def test_does_not_hang_on_parameters_that_the_metric_has_gained(self, monkeypatch):
-        column, old = self.column("corner_f1"), get("corner_f1").version
-        gained = registry.Param("spread", 0.0, "float", doc="New.")
-        self.newer(monkeypatch, "corner_f1", version=old + 1, params=(*get("corner_f1").params, gained))
-        assert registry.version_of(column) == old
-
-    def test_is_not_known_of_newer_code_other_parameters_or_a_metric_that_is_no_more(self, monkeypatch):
-        column = self.column("corner_f1")
-        assert registry.version_of(column | {"params": {"tau": 0.1}}) is None
-        assert registry.version_of(column | {"key": "gone"}) is None
-        with monkeypatch.context() as newer:
-            self.newer(newer, "corner_f1", version=get("corner_f1").version + 1)
-            later = self.column("corner_f1")
-        assert registry.version_of(later) is None and not registry.is_current(later)
-
-    def test_other_values_than_this_code_computes_are_refused(self, monkeypatch):
-        column = self.column("corner_f1")
-        registry.require_computed([column])
-        self.newer(monkeypatch, "corner_f1", version=get("corner_f1").version + 1)
-        with pytest.raises(registry.OtherDefinition, match="corner_f1 is asked for in another version"):
-            registry.require_computed([column])
-
-    def test_an_earlier_version_whose_code_is_kept_is_computed_by_that_code(self, monkeypatch):
-        spec, column = get("corner_f1"), self.column("corner_f1")
-        old = Earlier(spec.version, spec.function, "far corners")
-        self.newer(monkeypatch, "corner_f1", version=spec.version + 1, function=lambda pair, **params: None, earlier=(old,))
-        registry.require_computed([column])
-        found = registry.computed(column)
-        assert (found.version, found.function, registry.is_current(column)) == (spec.version, spec.function, False)
-        assert registry.computed(self.column("corner_f1")).version == spec.version + 1

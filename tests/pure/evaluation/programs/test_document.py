@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from evaluation.metrics import registry
+from evaluation.metrics.column import Column
 from evaluation.metrics.spec import Source
 from evaluation.programs import document
 from evaluation.programs.document import DocumentError, MetricDocument
@@ -175,8 +176,8 @@ def test_its_spec_is_one_of_any_metric(monkeypatch):
         with registry.with_programs([read().spec("roofs", "d" * 64)]):
             assert registry.fingerprint(spec.key, params) != first
         with registry.with_programs([read(version=4).spec("roofs", "c" * 64)]):
-            column = {"key": spec.key, "params": params, "fingerprint": first, "weights_sha256": "c" * 64}
-            assert registry.version_of(column) == 3
-            assert not registry.is_current(column)
+            column = Column("mine", spec.key, params, first, "c" * 64)
+            assert column.version == 3
+            assert not column.is_current
     with pytest.raises(registry.UnknownMetric):
         registry.get("roofs/normal_consistency")

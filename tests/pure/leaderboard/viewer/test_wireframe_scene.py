@@ -12,7 +12,7 @@ from tests.support.factories import gable, perturbed
 
 edge_f1 = with_defaults("edge_f1")
 
-METRICS = [{"key": "edge_f1", "params": {"tau_edge": 0.5}}, {"key": "corner_f1", "params": {"tau": 0.5}}]
+METRICS = [("edge_f1", {"tau_edge": 0.5}), ("corner_f1", {"tau": 0.5})]
 
 
 def frame(vertices, edges) -> Wireframe:
@@ -51,7 +51,7 @@ def test_doubled_edges_and_edges_of_no_length_have_no_class():
 def test_the_thresholds_are_the_phases_own():
     moved = frame(SQUARE.vertices + np.array([0, 0, 0.3]), SQUARE.edges)
     assert set(models(SQUARE, moved)[1]["edge_class"]) == {"matched"}
-    tight = [{"key": "edge_recall", "params": {"tau_edge": 0.1}}, {"key": "corner_f1", "params": {"tau": 0.2}}]
+    tight = [("edge_recall", {"tau_edge": 0.1}), ("corner_f1", {"tau": 0.2})]
     found = models(SQUARE, moved, metrics=tight)[1]
     assert set(found["edge_class"]) == set(found["vertex_class"]) == {"extra"}
     assert thresholds([])[0]["tau_edge"] == 0.5

@@ -390,7 +390,7 @@ def test_a_board_is_the_same_to_the_byte_in_whatever_order_its_items_are_listed(
         for evaluation in Evaluation.objects.select_related("batch__reference"):
             values = table[evaluation.submission_id]
             found = {slug: samples(evaluation.batch, slug, [values[slug][name] for name in names_in_order]) for slug in SLUGS}
-            Score.write(evaluation.pk, evaluation.batch.metrics, found)
+            Score.write(evaluation.pk, evaluation.batch.columns, found)
         stored.add(bytes(Score.objects.order_by("evaluation", "slug").first().vector))
         boards[order] = public(phase)
     assert len(stored) == 3

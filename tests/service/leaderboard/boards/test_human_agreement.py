@@ -10,6 +10,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
+from evaluation.metrics.column import Column
 from leaderboard.boards import human_agreement, snapshots
 from leaderboard.boards.people import People, of_board, with_people
 from leaderboard.boards.rows import BoardRows, Choice
@@ -22,7 +23,7 @@ from leaderboard.stats.minimums import RATERS_FOR_FIGURE
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.votes import Vote
-from leaderboard.studies import analysis, metric_ranking
+from leaderboard.studies import metric_ranking
 from leaderboard.studies.analysis import analyse_due, metric_scores
 from leaderboard.wording.reasons import sentence
 from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
@@ -301,8 +302,8 @@ def test_a_metric_of_the_whole_set_has_no_sample_but_an_order(judged, monkeypatc
     phase, entries = judged
     items = list(phase.batches.get(state="current").reference.item_ids)
     study = imported(phase, votes_for(entries, items, 0))
-    real = analysis.spec_of
-    monkeypatch.setattr(analysis, "spec_of", lambda column: replace(real(column), level="set"))
+    real = Column.spec.fget
+    monkeypatch.setattr(Column, "spec", property(lambda column: replace(real(column), level="set")))
     found = metric_scores(study, study.batch, tuple(items), tuple(sorted(entry.method_name for entry in entries)))[0]
     assert np.isnan(found.values).all() and not np.isnan(found.of_methods).any()
     analyse_due()

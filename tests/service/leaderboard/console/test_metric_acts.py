@@ -56,7 +56,7 @@ def test_a_precision_is_stored_where_it_is_not_float32_and_is_a_column_of_its_ow
         assert desk.post(path, sent).status_code == 302
     plain, quick = (phase.metrics.get(slug=slug) for slug in ("plain", "quick"))
     assert plain.params == {"weights": "drawn"} and quick.params == {"weights": "drawn", "precision": "bfloat16"}
-    assert plain.snapshot()["params"] == {"weights": "drawn"} and plain.fingerprint != quick.fingerprint
+    assert plain.column().params == {"weights": "drawn"} and plain.fingerprint != quick.fingerprint
     assert quick.label == "Learned preference (drawn, bfloat16)"
     assert '<option value="bfloat16" selected>' in desk.get(at(f"phases/{phase.slug}/metrics/edit/quick/")).content.decode()
     shown = desk.get(f"/metrics/wf_learned/?params={quick.fingerprint}").content.decode()

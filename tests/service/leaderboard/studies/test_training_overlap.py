@@ -6,10 +6,12 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+from dataclasses import replace
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
 
+from evaluation.metrics.column import Column, Imported
 from evaluation.metrics.wireframe.learned.network import KNOWN
 from evaluation.models import PhaseMetric, Score
 from evaluation.networks import weights
@@ -43,10 +45,10 @@ def study(phase):
     return imported(phase, [voting.Vote("r", "x", "y", "left", "s0"), voting.Vote("r", "x", "z", "tie", "s1")])
 
 
-def column(shelf, /, **data) -> dict:
+def column(shelf, /, **data) -> Column:
     """A batch's column of weights whose card says that they learnt from this."""
     random_weights.put_learned(shelf, "panel", data=data)
-    return PhaseMetric(slug="learned", key="wf_learned", params={"weights": "panel"}).snapshot()
+    return PhaseMetric(slug="learned", key="wf_learned", params={"weights": "panel"}).column()
 
 
 def known(study: Study, shelf, /, **data) -> str:
@@ -93,20 +95,20 @@ def test_weights_that_do_not_say_enough_are_unknown(study, shelf):
     assert known(study, shelf, phase="another/one", **SEEN) == ""
     found = column(shelf, samples=["elsewhere"], methods=[])
     assert trained_on(study, found, SAMPLES, METHODS) == ""
-    assert trained_on(study, found | {"weights_sha256": "0" * 64}, SAMPLES, METHODS) == "unknown"  # the values are of other weights
+    assert trained_on(study, replace(found, weights_sha256="0" * 64), SAMPLES, METHODS) == "unknown"  # the values are of other weights
 
 
 def test_what_was_not_learnt_from_people_is_not_asked(study):
-    metric = PhaseMetric(slug="m", key="corner_f1", params={}).snapshot()
+    metric = PhaseMetric(slug="m", key="corner_f1", params={}).column()
     assert trained_on(study, metric, SAMPLES, METHODS) == ""
 
 
 @pytest.mark.parametrize("key", ["locase", "lpips_plumbline_small"])
 def test_weights_that_may_order_nothing_have_no_place_whatever_they_were_trained_on(study, key):
     """By their model card, or because the metric was removed; figures of the same name that a paper prints are not theirs."""
-    metric = PhaseMetric(slug="m", key=key, params={}).snapshot()
+    metric = PhaseMetric(slug="m", key=key, params={}).column()
     assert trained_on(study, metric, SAMPLES, METHODS) == "refused"
-    assert trained_on(study, metric | {"imported": {"higher_is_better": True, "unit": "", "decimals": 3}}, SAMPLES, METHODS) == ""
+    assert trained_on(study, replace(metric, imported=Imported(True, "", 3)), SAMPLES, METHODS) == ""
 
 
 def test_a_card_says_of_a_folder_which_study_it_is(judged, tmp_path):  # noqa: F811
@@ -130,9 +132,9 @@ def learned(phase, shelf, /, **data) -> str:
     batch = phase.batches.get(state="current")
     fixed = column(shelf, **data)
     slug = batch.metrics[0]["slug"]
-    batch.metrics = [batch.metrics[0] | {name: fixed[name] for name in ("key", "params", "fingerprint", "weights_sha256", "title")}]
+    batch.metrics = [batch.metrics[0] | fixed.definition() | {"slug": slug, "title": fixed.title}]
     batch.save()
-    Score.objects.filter(slug=slug).update(key="wf_learned", fingerprint=fixed["fingerprint"])
+    Score.objects.filter(slug=slug).update(key="wf_learned", fingerprint=fixed.fingerprint)
     return slug
 
 

@@ -70,7 +70,7 @@ def test_it_says_where_how_far_by_whom_and_when(studied, client):
 def test_a_column_with_other_parameters_is_told_apart(studied, client):
     phase, batch = studied.phase, studied.phase.batches.get(state="current")
     phase.metrics.filter(slug="corner_f1").update(params={"tau": 0.2}, title="Tight corners")
-    batch.metrics = [it.snapshot() for it in phase.metrics.all()]
+    batch.metrics = [it.column().to_dict() for it in phase.metrics.all()]
     batch.save()
     StudyAnalysis.objects.update(wanted="again", state="waiting")
     assert analyse_due() == 1
