@@ -358,7 +358,7 @@ LEVELS = ("pure", "service", "cluster", "browser", "nightly")
 # What a pure test is called after, where it is about several modules.
 ACROSS = (
     {"invariance", "invariants", "machines", "batches", "gpu", "separation", "escapes", "wrong_kind", "cases", "start", "real_votes"}
-    | {"opinion_study", "documented", "wheel", "examples", "wrong_files", "published_sets", "same_by_hand", "shipped", "runner_groups"}
+    | {"opinion_study", "documented", "wheel", "examples", "wrong_files", "published_sets", "same_by_hand", "shipped", "scoring_groups"}
     | {"main", "command"}
 )  # of __main__.py
 
