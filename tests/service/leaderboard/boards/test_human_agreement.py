@@ -51,7 +51,7 @@ def test_where_entries_are_level_with_people_none_is_said_to_be_first(judged):  
 
 def test_the_board_and_the_study_name_the_same_entries_that_may_be_first(challenge, people):
     phase = scored_houses(challenge, people)
-    study = imported(phase, comparisons(phase, raters=5, seed=3))
+    study = imported(phase, comparisons(phase, raters=RATERS_FOR_FIGURE, seed=3))
     assert analyse_due() == 1
     summary = study.analyses.get().summary
     pks = [summary.entries[line.method] for line in summary.ranked]

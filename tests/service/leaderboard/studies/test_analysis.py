@@ -285,9 +285,9 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
             ["Which metrics agree", "Are there enough", "%</b>", "may be first"],
         ),
         (
-            simulated_votes(5, 8, 6),
+            simulated_votes(RATERS_FOR_FIGURE, 8, 6),
             {},
-            ["5 raters", "Few raters: rough intervals.", "Are there enough votes?", "Every figure of every"],
+            [f"{RATERS_FOR_FIGURE} raters", "Few raters: rough intervals.", "Are there enough votes?", "Every figure of every"],
             ["It is too early to say."],
         ),
         (rounds([("x", "y")], "tie"), {}, ["Nobody preferred either."], ["What people prefer", "Which metrics", "Are there enough"]),
@@ -324,7 +324,7 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
         "opened",
         "one rater",
         "three who never meet",
-        "five and eight",
+        "few and eight",
         "nobody prefers any",
         "damaged only",
         "no entry",
@@ -580,8 +580,8 @@ def test_entries_of_which_nobody_preferred_any_are_not_listed_as_damaged(phase, 
     assert "95 % interval over" not in scores and "It is too early" not in scores
 
 
-@pytest.mark.parametrize(("raters", "shown"), [(4, False), (5, True)])
-def test_who_agrees_with_whom_is_drawn_from_five_people_on(phase, client, raters, shown):
+@pytest.mark.parametrize(("raters", "shown"), [(RATERS_FOR_FIGURE - 1, False), (RATERS_FOR_FIGURE, True)])
+def test_who_agrees_with_whom_is_drawn_from_the_smallest_number_of_people_on(phase, client, raters, shown):
     rows = simulated_votes(raters, 5, 3)
     imported(phase, rows)
     analyse_due()

@@ -16,6 +16,7 @@ from leaderboard.models import Rater, Study
 from leaderboard.records.agreement import Known, Line, Verdict
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Person, Standing, standing
+from leaderboard.stats.minimums import ITEMS_FOR_FIGURE, RATERS_FOR_FIGURE
 from leaderboard.stats.records import Across, Metric, plain
 from leaderboard.stats.two_way_intervals import Estimate
 from leaderboard.studies import metric_ranking
@@ -323,7 +324,7 @@ def test_the_page_in_its_four_states_and_for_whom(django_assert_max_num_queries)
     Challenge.objects.filter(pk=roofs.pk).update(visibility="public", simulated=True)
     assert NO_RATINGS in page("wireframe") and "Simulated 3 demo studies" in page("wireframe")
     held(PhaseFactory(challenge=ChallengeFactory(family="render")), "few", 7, raters=3, key="few")  # or of enough people who decided none
-    assert "1 study shows no figure yet: that takes 5 raters, 5 items, and votes that name a winner." in page("render")
+    assert f"that takes {RATERS_FOR_FIGURE} raters, {ITEMS_FOR_FIGURE} items, and votes that name a winner." in page("render")
     for user, most in ((None, 6), (people.owner, 14), (people.organizer, 14)):
         client = Client()
         if user is not None:
