@@ -308,7 +308,7 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
             {},
             [
                 "First place with people is open: a, b and c may be first.",
-                "All stand level, so there is no order that a part",
+                "All entries are tied, so there is no order that a subset",
                 "All answers are alike.",  # of b, which nobody's answers move: it has no interval, and that is why
             ],
             ["too few answers", "What first place hangs on", "Steady:", "These met none"],
