@@ -242,9 +242,10 @@ def test_what_it_prints_is_what_a_studys_page_says(tmp_path, scores, capsys):
     one = [votes.Vote("r", "a", "b", "left", "s")]
     assert main([str(written(tmp_path, "one.csv", votes.write(one)))]) == 0
     assert "1 vote of 1 rater on 1 pair, 0.0 % ties." in capsys.readouterr().out
-    alike = [Rating(f"r{k}", entry, 3.0, f"s{h}") for k in range(5) for h in range(5) for entry in "ab"]
+    alike = [Rating(f"r{k}", entry, 3.0, f"s{h}") for k in range(RATERS_FOR_FIGURE) for h in range(5) for entry in "ab"]
     assert main([str(written(tmp_path, "alike.csv", mos_table.write(alike)))]) == 0
-    assert re.search(r"^a +3\.000 +– +0\.000 +25  All 25 scores are 3\.$", capsys.readouterr().out, re.MULTILINE)
+    n = 5 * RATERS_FOR_FIGURE
+    assert re.search(rf"^a +3\.000 +– +0\.000 +{n}  All {n} scores are 3\.$", capsys.readouterr().out, re.MULTILINE)
 
 
 def test_of_opinion_scores_it_prints_three_correlations_over_all_stimuli(tmp_path, scores, capsys):
