@@ -208,7 +208,8 @@ def serialize_many(request: HttpRequest, submissions: Sequence[Submission], now:
         pk, evaluation = submission.pk, evaluations.get(submission.pk)
         it = brief(request, submission, viewers[submission.phase.challenge_id], again.get(pk), state_of[pk])
         board = boards.get(submission.phase_id) if evaluation is not None else None
-        at = board.index_of(pk) if board is not None else None
+        # The newest ranking may still have an entry that was disqualified since.
+        at = board.index_of(pk) if board is not None and submission.disqualified_at is None else None
         rank = board.overall.rank[at] if board is not None and at is not None else None
         waits = [column.slug for column in lacking.get(pk, ())]
         rows.append(SubmissionFull.of(it, standings.get(pk), evaluation, waits, rank))

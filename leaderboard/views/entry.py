@@ -410,7 +410,8 @@ def _certainty(evaluation: Evaluation, metric_results: list[Result], snapshot: S
         return sentences
     board = snapshot.board
     column = board.primary or board.metrics[0]
-    alone = _alone(snapshot.seen, column.slug, index)
+    # Among all entries, as the range beside it is, whatever is hidden by now.
+    alone = _alone(Seen(snapshot.pk, snapshot.digest), column.slug, index)
     low, high = column.rank_low[index], column.rank_high[index]
     if alone and low is not None and high is not None and alone != (low, high):
         sentences.append(f"{column.title}: {certainty.alone(alone, low, high)}")

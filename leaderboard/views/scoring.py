@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from evaluation.metrics import registry
+from evaluation.networks import weights
 from leaderboard.boards.people import of_board
 from leaderboard.lookup import current_ranking
 from leaderboard.records.agreement import Line
@@ -40,13 +40,17 @@ class Scoring:
 
 
 def scoring(place: PhasePlace) -> Scoring | None:
-    """Metrics that decide ranks in the phase. None before it opens, to all but organizers, and where nothing is scored here."""
+    """Metrics that decide ranks in the phase, without those that may not rank. None before it opens, to all but organizers, and where
+    nothing is scored here."""
     phase = place.phase
-    columns = list(phase.metrics.all())
-    ranking = [one for one in columns if (one.is_primary if phase.ranking == Phase.Rule.PRIMARY else one.in_ranking)]
-    if phase.is_imported or not ranking or not (phase.has_opened(place.now) or place.viewer.organizes):
+    if phase.is_imported or not (phase.has_opened(place.now) or place.viewer.organizes):
         return None
-    snapshot = current_ranking(place)
+    columns, snapshot = list(phase.metrics.all()), current_ranking(place)
+    barred = {one.slug for one in snapshot.board.metrics if not one.may_rank} if snapshot is not None else set()
+    able = [one for one in columns if one.slug not in barred and weights.may_rank(one.spec, one.resolved)]
+    ranking = [one for one in able if (one.is_primary if phase.ranking == Phase.Rule.PRIMARY else one.in_ranking)]
+    if not ranking:
+        return None
     people = of_board(snapshot.board) if snapshot is not None else None
     lines = {}
     if people is not None:
@@ -55,7 +59,7 @@ def scoring(place: PhasePlace) -> Scoring | None:
             lines[slug] = people_words.head(people.found, line).line if line is not None else None
     metrics = []
     for one in ranking:
-        spec, line = registry.get(one.key), lines.get(one.slug)
+        spec, line = one.spec, lines.get(one.slug)
         known = line if line is not None and line.shown else None
         metrics.append(ScoredBy(one.label, reverse("metric", args=[one.key]), spec.higher_is_better, spec.brief, known))
     known_of = people if any(one.line for one in metrics) else None

@@ -66,6 +66,7 @@ def test_a_disqualified_entry_tells_the_public_why_and_nothing_else(client, phas
     client.force_login(people.owner)
     page = client.get(reverse("entry", args=[entry.pk])).content.decode()
     assert "Trained on the test houses." in page and "Seen houses" in page
+    assert client.get(f"/api/v1/submissions/{entry.pk}").json()["rank"] is None, "before the next ranking, too"
 
 
 @pytest.mark.parametrize(

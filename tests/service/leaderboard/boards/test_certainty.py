@@ -116,6 +116,11 @@ class TestWorkedExample:
         assert "Looked at alone, its rank is 1 to 1; among all, 1 to 2." in first and "0.54 to 0.94" in first
         assert "Looked at alone" not in last, "both say the same"
 
+    def test_an_entry_hidden_since_is_counted_in_both_ranges_or_none(self, client, worked):
+        worked.submissions.get(method_name="A").hide(None, "a reason")
+        pages = [text(client.get(reverse("entry", args=[worked.submissions.get(method_name=name).pk]))) for name in "BC"]
+        assert [found for page in pages for found in re.findall(r"Looked at alone[^.]*", page)] == [], "both say the same, as before"
+
     def test_told_apart_alone_and_not_on_the_board_is_said_of_both(self, client, worked):
         page, by_metric = compared(client, worked, "A", "C")
         assert "A is better: p 0.047 for this pair alone." in page

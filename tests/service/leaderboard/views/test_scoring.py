@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.utils import timezone
 
 from evaluation.models import PhaseMetric
+from leaderboard.records.board import ColumnAcceptanceTest
 from leaderboard.views.scoring import scoring
 from submissions.lookup import PhasePlace
 from submissions.models import Phase
 from submissions.permissions import Viewer
+from tests.support.leaderboard.boards import board_of
 
 pytestmark = pytest.mark.django_db
 
@@ -30,6 +33,21 @@ def test_only_the_metrics_that_decide_ranks_are_named_and_the_others_counted(pha
     found = seen(phase, people.anonymous)
     assert [one.title for one in found.metrics] == [phase.metrics.get(slug=slugs[0]).label]
     assert found.n_beside == len(slugs) - 1 and found.metrics[0].line is None and found.basis is None
+
+
+def test_a_metric_that_may_not_rank_is_counted_among_the_others(phase, people, monkeypatch):
+    Phase.objects.filter(pk=phase.pk).update(ranking=Phase.Rule.MEAN_RANK)
+    PhaseMetric.objects.filter(phase=phase).update(in_ranking=True)
+    first, *others = [one.title for one in seen(phase, people.anonymous).metrics]
+    PhaseMetric.objects.create(phase=phase, slug="locase", key="locase", position=9)  # its model card forbids it
+    found = seen(phase, people.anonymous)
+    assert [one.title for one in found.metrics] == [first, *others] and found.n_beside == 1
+    board = board_of([0.5])
+    waiting = {"slug": phase.metrics.all()[0].slug, "acceptance_test": ColumnAcceptanceTest(state="waiting", percent=40)}
+    ranking = SimpleNamespace(board=board.model_copy(update={"metrics": [board.metrics[0].model_copy(update=waiting)]}))
+    monkeypatch.setattr("leaderboard.views.scoring.current_ranking", lambda place: ranking)
+    found = seen(phase, people.anonymous)
+    assert [one.title for one in found.metrics] == others and found.n_beside == 2
 
 
 def test_before_the_phase_opens_only_its_organizers_read_how_it_will_be_scored(client, phase, people):
