@@ -192,8 +192,7 @@ class MetricProgram(Run):
             if newest is not None and document.version <= newest.version:
                 raise Refused(
                     f"Version {newest.version} of {document.key} already exists with other files; raise version in {files.document.FILE} "
-                    f"to "
-                    f"{newest.version + 1}.",
+                    f"to {newest.version + 1}.",
                     "version_taken",
                 )
             return cls._stored(challenge, scope, found, actor, is_public)

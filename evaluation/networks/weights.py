@@ -172,7 +172,7 @@ class Weights:
             return ""
         return (
             f"The weights “{self.name}” of {self.network} were trained on features of another {wanted['name']} than the one here (its "
-            f"sha256 differs); get that one, or train again."
+            "sha256 differs); get that one, or train again."
         )
 
     @property

@@ -479,7 +479,7 @@ def _without_weights(before: ChallengeDef | None, after: ChallengeDef) -> Iterat
         if new.weighs_nothing and not (old is not None and old.weighs_nothing):
             yield (
                 f"The phase {new.slug} is ranked by the weighted mean of ranks, and all weights would be 0. Give a column that counts for "
-                f"the overall rank a weight above 0, or choose another ranking."
+                "the overall rank a weight above 0, or choose another ranking."
             )
 
 

@@ -210,7 +210,7 @@ def probe_lost() -> str:
         raise Unready(
             f"{len(given_up)} given up after losing {settings.MAX_LOSSES} workers each. The last worker of {row._meta.verbose_name} "
             f"{row.pk} ({row}) was {last['worker']}, lost at {last['at']}. Look at that machine, then retry the work from its page in the "
-            f"console."
+            "console."
         )
     waiting = sum(kind._default_manager.filter(losses__gt=0, lease_until__isnull=False).count() for kind in kinds)
     return f"{waiting} wait or are tried again because their worker was lost" if waiting else "no work has lost its worker"

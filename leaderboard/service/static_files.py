@@ -51,7 +51,7 @@ def collect() -> None:
     except OSError as error:
         sys.exit(
             f"The static files in {root} are missing or of another version, and cannot be collected there ({error.strerror}). Make the "
-            f"folder writable, or run `manage.py collectstatic` as a user who may write there."
+            "folder writable, or run `manage.py collectstatic` as a user who may write there."
         )
 
 

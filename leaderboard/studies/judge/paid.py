@@ -59,7 +59,7 @@ def miscounted(reply: Reply, cost: Decimal, expected: Decimal) -> Refused:
     return Refused(
         f"The endpoint counted {reply.tokens_in:,} tokens of a question and {reply.tokens_out:,} of its answer. That costs {money(cost)}, "
         f"and at most {money(expected)} was expected. Ask an operator to raise PLUMBLINE_JUDGE_IMAGE_TOKENS or to correct the prices, then "
-        f"continue."
+        "continue."
     )
 
 

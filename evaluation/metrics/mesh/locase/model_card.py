@@ -89,7 +89,7 @@ def markdown(card: dict[str, Any]) -> str:
         f"{'one object' if plan['per_batch'] == 1 else 'each of ' + str(plan['per_batch']) + ' objects'}.",
         f"- In each step the network looks at {plan['queries'] // 2} to {plan['queries'] * 3 // 2} evenly spread points of each mesh, and "
         f"at {plan['last_queries']} in the last fifth of the steps. Neighbours come from all points. Scoring looks at all points in all "
-        f"frames.",
+        "frames.",
         f"- AdamW, rate {plan['rate']:g} with a short linear start and a cosine to zero, weight decay {plan['weight_decay']:g}.",
         f"- The weights are the running mean of those of each step ({plan['average']:g} of what went before).",
         "- Loss of an object: smooth L1 + (1 - PLCC) + (1 - SROCC with soft ranks), each with weight 1.",

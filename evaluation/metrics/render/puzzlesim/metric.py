@@ -206,8 +206,7 @@ SPECS = (
         doc=(
             "How much each patch of a render resembles the most similar patch of the scene's clean views, from any viewpoint. The value is "
             "the mean of a map in which artifacts have low values. It needs no aligned reference. At most 100 clean views are used, and "
-            "images are scaled to "
-            "at most 960 pixels on their longer side."
+            "images are scaled to at most 960 pixels on their longer side."
         ),
         origin=_ORIGIN,
         function=puzzlesim,
