@@ -1,9 +1,9 @@
 """Checks of remote workers: other workers repeat some of their parts, and differences are investigated.
 
-A part of a token goes to a second worker always until TRUSTED_FROM of its parts agreed, then at the token's share, which the worker
-cannot know beforehand: it is drawn when its result is there. If two results differ, both are on hold, and with them all results of these
-tokens since their last agreement, until the service's own worker has done the part, or an organizer decides; wrong results are repeated.
-What workers of such a token had in hand goes to a second worker, too, and counts for nothing once the token was wrong.
+A second worker repeats every part of a token until TRUSTED_FROM of its parts agreed, and later the token's share of them. The draw is
+made when the result is there, so the worker cannot know it beforehand. If two results differ, both are on hold, and so are all results
+of these tokens since their last agreement. Then the service's own worker does the part, or an organizer decides. Wrong results are
+repeated. Parts in hand of such a token's workers go to a second worker too, and count for nothing once the token was wrong.
 """
 
 from __future__ import annotations

@@ -146,8 +146,8 @@ class Evaluation(Failable):
 
     @staticmethod
     def lock_phase(pk: int) -> None:
-        """Return what ends a scoring writes to parts, evaluations, entries and the phase, in more than one order; so, as for
-        every change of a phase and its entries, the phase's lock comes before any of them."""
+        """Lock the phase. The end of a scoring writes to parts, evaluations, entries and the phase, in more than one order. So,
+        as for every change of a phase and its entries, the phase's lock comes first."""
         for phase in Phase.objects.filter(batches__evaluations=pk):
             phase.lock()
 
@@ -363,8 +363,8 @@ class Part(Deferrable):
 
     @property
     def ends_at(self) -> datetime | None:
-        """Moment at which the lease of a remote worker ends unless one more item is done: each item has its time, the first also what it
-        takes to begin, and all of them end by `due_at`."""
+        """Moment at which the lease of a remote worker ends unless one more item is done. Each item has its time; the first also has the
+        time to begin. All of them end by `due_at`."""
         if self.due_at is None or self.progressed_at is None:  # claimed from a service of an older version
             return self.lease_until
         begin = 0.0 if self.scored else part_plan.BEGIN_SECONDS

@@ -58,10 +58,10 @@ class MetricProgramQuerySet(LeasedQuerySet):
 class MetricProgram(Run):
     """One version of a program. `scope` precedes its key: the challenge's address for an organizer's, another word for an entrant's.
 
-    A worker checks it after it has arrived, a slice at a time; `report` has what each check found, and `under_way` what
-    the next one has found by now, so that a worker that dies loses one slice at most. Only a program that passed all checks may score.
-    An entrant's is checked on generated models, so that nothing that it says can be of the hidden reference; `report` and `failure` quote
-    it and are for organizers, `cause` is what its entrant may know.
+    A worker checks it after it has arrived, a slice at a time. `report` has the findings of each check, and `under_way` those of the
+    next one so far, so a worker that dies loses one slice at most. Only a program that passed all checks may score.
+    An entrant's program is checked on generated models, so nothing that it says can be of the hidden reference. `report` and `failure`
+    quote it and are for organizers; its entrant may read `cause`.
     """
 
     class State(TextChoices):

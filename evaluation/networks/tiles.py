@@ -19,8 +19,8 @@ Span = tuple[int, int]  # from, and up to but not including
 
 @dataclass(frozen=True)
 class Side:
-    """One tile along one side of the picture, for each layer: what goes `into` it of all there is in front of it, what comes
-    `out` of it right, which part of that is the tile's of a tap (`own`), and how `long` the whole is behind it."""
+    """One tile along one side of the picture, with a span for each layer. `into` goes into the layer, `out` comes out of it
+    right, and `own` is the part of `out` that lies in no other tile. `long` is the length of the whole map behind the layer."""
 
     into: tuple[Span, ...]
     out: tuple[Span, ...]

@@ -22,8 +22,8 @@ SHARES = ("corner_precision", "corner_recall", "corner_f1", "edge_precision", "e
 
 @dataclass(frozen=True)
 class Property:
-    """One test of a suite: its id, its title (of sanity tests the published table's name for it), and the share that it is passed at;
-    `each` is what no single kind of damage may be below."""
+    """One test of a suite. The `title` of a sanity test is its name in the published table. `least` is the share that passes, and
+    `each` the share that every single kind of damage must reach."""
 
     id: str
     title: str

@@ -52,8 +52,8 @@ def attempt(row: Leased, since: datetime | None = None) -> Iterator[None]:
     - somebody else goes first: no attempt, the row can be claimed again at once;
     - storage, database or disk are away or full: no attempt, the row waits (for a day from `since` on, if given);
     - this worker has not the weights, or other code: no attempt, the row is left to a worker that has them;
-    - its graphics card is gone, full because of others, or has too old a driver: no attempt, the row is left to other workers, and this one
-      begins none that needs a card until that answers again;
+    - its graphics card is gone, full because of others, or has too old a driver: no attempt, the row is left to other workers. This worker
+      begins no row that needs a card until the card answers again;
     - the process that did it was killed from outside: a loss, as of the worker itself;
     - all else (memory, time, an exception) is an attempt of the row, and counts. After the last one an entry has failed: by its own fault
       where it needed more memory or time than a job may take, else by the service's.

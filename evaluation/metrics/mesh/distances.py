@@ -184,8 +184,8 @@ def uhd(pair: MeshPair, n: int, normalize: str, align: str, seed0: int) -> Metri
 def _largest(side: Surface, samples: Cloud, other: Surface, cloud: Cloud) -> float:
     """The largest distance from one surface, of which there are samples, to another, of which there is a cloud of points.
 
-    The triangle that is nearest to the middle of a piece of a face bounds the distance of the whole piece: none of its places is
-    further from that triangle than the furthest of its corners. So only what could be the furthest is measured.
+    The triangle nearest to the middle of a piece of a face bounds the distance of the whole piece. No place of the piece is
+    further from that triangle than its furthest corner. So only pieces that could be the furthest are measured.
     """
     assert samples.faces is not None  # they lie on a surface
     search = closest.to_triangles(other.points, other.faces)

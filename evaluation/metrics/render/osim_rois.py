@@ -1,7 +1,7 @@
 """Objectness similarity without a detector: how much of each place that an organizer marked is there, by the features of
 EfficientNet-Lite0. Own definition; what follows from r and s is `osim`'s.
 
-A cell p of a region counts t(p), the mean of the cosines of render and reference there at the strides 8 and 16, at least 0; r is the mean
+A cell p of a region counts t(p), the mean of the cosines of render and reference there at the strides 8 and 16, at least 0. r is the mean
 of t over the cells of 16 × 16 px whose centre is in the region. Versions 2 and 3 took features that are learnt from the reference images.
 """
 

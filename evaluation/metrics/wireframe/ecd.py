@@ -1,7 +1,7 @@
 """Distances between the edges of two wireframes as curves: chamfer, earth mover's and Hausdorff.
 
 Both curves are sampled at n points. Chamfer and Hausdorff take each point to the nearest point of the
-other curve's segments, so that an edge less on one side never brings anything of the other nearer; the
+other curve's segments. So an edge less on one side never brings a point of the other side nearer. The
 earth mover's distance matches the samples one to one. Isolated vertices play no part.
 """
 

@@ -68,9 +68,8 @@ def wed_prereg(pair: Pair, **params: Any) -> MetricResult:
     """The edit distance of S23DR 2024, after moving and scaling the prediction onto the reference.
 
     Hungarian assignment without a threshold; edges at a deleted vertex go free. `compat_index`
-    repeats an error of the official code, which measures deleted edges at the wrong vertices where
-    there are more predicted vertices than reference ones; it is the one case that depends on the
-    file's order.
+    repeats an error of the official code: with more predicted vertices than reference ones, it
+    measures deleted edges at the wrong vertices. Only then does the file's order matter.
     """
     options, compat_index = _canonical(params), params["compat_index"]
     pred, ref = pair.graphs_as_given(**options) if compat_index else pair.graphs(**options)

@@ -66,8 +66,8 @@ def _make(path: str, is_folder: bool) -> None:
 
 
 def masked_processes(card: bool) -> list[tuple[str, bool]]:
-    """Entries of /proc that a call finds empty, and whether they are folders: all but those of its own processes, the processor and the
-    memory, because the others describe the machine or count what it does."""
+    """Entries of /proc that a call finds empty, and whether they are folders. A call sees its own processes, the processor and the
+    memory. The other entries describe the machine or count what it does."""
     kept = KEPT + KEPT_FOR_CARDS if card else KEPT
     return [(one.name, one.is_dir()) for one in os.scandir("/proc") if not (one.name.isdigit() or one.is_symlink() or one.name in kept)]
 

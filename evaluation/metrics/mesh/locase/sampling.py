@@ -81,10 +81,10 @@ _DECIMALS = 9  # of a coordinate in mean radii
 class Sampling:
     """The way in which a reference and everything compared with it are looked at.
 
-    `radius` is the unit of length of patches and `cell` the side of the grid cells of which one point each is kept (0: the
-    reference is so small that all are), both in mean radii of the reference. Where the eigenvalues of the first and second axis or
-    of the second and third are nearly equal, `folds` says by which power of the places in their plane the axes are settled; 0 where
-    they are not.
+    `radius` is the unit of length of patches. `cell` is the side of the grid cells, of which one point each is kept; 0 if the
+    reference is so small that all points are kept. Both are in mean radii of the reference. `folds` is for the first and second axis,
+    and for the second and third. If their eigenvalues are nearly equal, it is the power of the places in their plane that settles
+    the axes; else 0.
     """
 
     radius: float

@@ -148,11 +148,11 @@ class _Product:
 class _Screening:
     """One run of the screening.
 
-    With the mean m of the reference, x = a − m and y = b − m, a product is <a, b> = <x, y> + <x, m> + (<m, y> + |m|²), and with
-    axes V <x, y> is at most <Vᵀx, Vᵀy> and the product of the lengths that V leaves out of x and y. Only this is rounded, and x
-    and y are short, because features point much the same way. The rest rides along as additional columns, sums in two parts
-    each, together with what is known of the maximum already: the matrix product yields <a, b> − best(b) + shift or more,
-    close to zero where it matters, which half precision stores finely. By Cauchy and Schwarz the error of <x, y> is at most
+    With the mean m of the reference, x = a − m and y = b − m, a product is <a, b> = <x, y> + <x, m> + (<m, y> + |m|²). With
+    axes V, <x, y> is at most <Vᵀx, Vᵀy> plus the product of the lengths that V leaves out of x and y. Only this is rounded, and x
+    and y are short, because features point much the same way. The rest rides along as additional columns, each sum in two
+    parts, and so does the maximum known so far. The matrix product then yields <a, b> − best(b) + shift or more. That is
+    close to zero where it matters, and half precision stores it finely. By Cauchy and Schwarz the error of <x, y> is at most
     |x − x̃| |ỹ| + |x| |y − ỹ|.
     """
 
