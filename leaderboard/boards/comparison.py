@@ -94,8 +94,8 @@ class ComparedMetric:
 
 @dataclass(frozen=True)
 class Ground:
-    """Basis of a comparison: the `batch` of the entries, the unit of tests, whether the viewer sees values of single items, and the newest
-    ranking that the viewer may see; `ids` are the numbers of the entries."""
+    """Basis of a comparison: the `batch` of the entries, the `unit` of tests, whether the viewer sees values of single items, and the
+    newest ranking that the viewer may see (`board`). `ids` are the numbers of the entries."""
 
     batch: EvaluationBatch
     unit: Unit

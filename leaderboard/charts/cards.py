@@ -314,8 +314,8 @@ def layout(sheet: Sheet) -> Layout:
     return found
 
 
-# Sizes of letters that are tried, the largest first, and the height of the sentences: of the service's own, by whether a claim follows; of
-# the claim, by whether the service's sentence is above it and something below it; and of the text beneath, by whether something is below.
+# Sizes of letters that are tried, the largest first, and the height of the sentences. SERVICE: the service's own, by whether a claim
+# follows. CLAIM: by whether the service's sentence is above it, and something below it. BENEATH: by whether something is below the text.
 SERVICE: dict[bool, tuple[tuple[float, ...], float]] = {True: ((40, 36), 100.0), False: ((60, 54, 46), 230.0)}
 CLAIM: dict[tuple[bool, bool], tuple[tuple[float, ...], float]] = {
     (True, True): ((36, 32, 28, 25), 90.0),

@@ -68,9 +68,8 @@ class JudgeRun(Leased):
     `newcomer` only questions on that entry are asked, and it is placed among the scores of `base`, which stay. `result` is that of
     `leaderboard.stats.judges`.
 
-    `budget` limits requests and `most_cost` money. Both are kept by counting a request at the most that it can cost before it is
-    sent (`sent`, `reserved`); once its answer is kept, what the endpoint says that it took stands in `cost` instead. A request whose
-    answer never came stays counted.
+    `budget` limits requests and `most_cost` money. Before a request is sent, it is counted at its maximum cost (`sent`, `reserved`).
+    Once its answer is kept, `cost` has the endpoint's figure instead. A request whose answer never came stays counted.
     """
 
     class State(TextChoices):

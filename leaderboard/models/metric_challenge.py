@@ -168,8 +168,8 @@ class MetricChallenge(models.Model):
     limit_per_day = models.PositiveSmallIntegerField(default=1)
     limit_total = models.PositiveSmallIntegerField(default=20)
     seed = models.PositiveIntegerField(default=0)  # of the halves; shown to nobody
-    # {"public": [...], "final": [...]}, `metric_board.Standing` as JSON by the entry's number, "halves", the samples of each, "without",
-    # the numbers of entries that it could not be computed of, "made", when that was, and "people", the version of their rule, from 3 on
+    # {"public": [...], "final": [...]}: `metric_board.Standing` as JSON by the entry's number. "halves": the samples of each. "without":
+    # the numbers of entries without a figure. "made": when that was. "people": the version of the rule for people, from 3 on
     standings = models.JSONField(null=True)
     standings_at = models.DateTimeField(null=True)  # None: they are to be made again
     before_today = models.JSONField(null=True)  # the newest that were made before the day (UTC) on which `standings` were made
@@ -277,8 +277,8 @@ class MetricChallenge(models.Model):
         type(self).objects.filter(pk=self.pk).update(**values)
 
     def shown_standings(self, now: datetime | None = None) -> dict[str, Any] | None:
-        """The standings that entrants see: until the end the newest that were there at the last midnight (UTC), so that the moment at
-        which a program was done tells nothing but its day; then the newest."""
+        """The standings that entrants see. After the end they are the newest. Before, they are the newest of the last midnight (UTC), so
+        the time at which a program was done tells only its day."""
         if self.standings is None or self.is_over(now) or _made(self.standings) < midnight(now):
             return self.standings
         return self.before_today

@@ -127,8 +127,8 @@ class Snapshot(models.Model):
 
     @classmethod
     def newest(cls, audiences: Mapping[int, str]) -> dict[int, Self]:
-        """The same by the key of the phase, with what people say left out where its study is shown no more; for entries that are not to
-        be shown any more the caller asks only about those that are. Two queries, however many phases there are, and a third where a
+        """The same by the key of the phase, with people's figures hidden if their study is shown no more. Entries that must not be shown
+        any more are not left out: the caller asks only about the others. Two queries for any number of phases, and a third if a
         ranking has not been read lately."""
         found = {row.phase_id: row for row in cls.newest_of(audiences)}
         boards = read_board.many([(row.pk, row.digest) for row in found.values()])

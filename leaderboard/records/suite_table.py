@@ -21,9 +21,9 @@ class Cell:
     """The result of a test on one material: the share from 0 to 1 that held, or why it is `missing`. `least` is the share that passes; a
     test that is only counted has no verdict.
 
-    Of an acceptance test on a material of the `kind`, `counts` has how many of how many held (none of an area), `failure` the condition
-    that did not, and `inverted` (severe damage:mild damage, how often it was not below, of how many). `differs` says that a published
-    verdict is another than ours, with a `note` on why.
+    For an acceptance test on a material of the `kind`, `counts` has how many of how many held (none for an area), and `failure` the
+    condition that did not. `inverted` has (severe damage:mild damage, how often it was not below, of how many). `differs` says that a
+    published verdict is another than ours, with a `note` on why.
     """
 
     share: float | None = None

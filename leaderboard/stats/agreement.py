@@ -231,9 +231,9 @@ def place(value: float, key: str) -> tuple[float, str]:
 
 
 def places(keys: Sequence[str], tests: Sequence[MetricPair]) -> dict[str, tuple[int, int]]:
-    """Places of each metric by the `tests` between them, each at 5 % over the number of its rivals: from 1 and the number of those that are
-    better, to the number of all less those that are worse. It may be the best where its places begin at 1. Each statement holds for one
-    metric, not for all at once. {} for fewer than two metrics."""
+    """Places of each metric by the `tests` between them, each at 5 % over the number of its rivals. They begin at 1 plus the number of
+    better metrics, and end at the number of all metrics less the worse ones. A metric may be the best if its places begin at 1. Each
+    statement holds for one metric, not for all at once. {} for fewer than two metrics."""
     rivals = len(keys) - 1
     if rivals < 1:
         return {}

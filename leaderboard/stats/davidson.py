@@ -198,7 +198,7 @@ def separated(a: Ints, b: Ints, verdict: Ints, m: int) -> bool:
     """True if abilities have no finite estimate: some entries never lost to the others.
 
     If they never tied either, their lead can grow without end. If they tied, their lead can grow together with nu. Take leads of at least 2
-    over entries that they won against, and of at most 2 over entries that they tied with: every answer becomes more likely as these leads
+    over entries that they won against, and of at most 2 over entries that they tied with. Every answer becomes more likely as these leads
     and ln nu are scaled up. Such leads exist unless a cycle of entries, from winners to losers and between tied entries, has more wins than
     ties.
     """

@@ -26,8 +26,8 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Gate:
-    """`winning` is the share of raters against whom the judge holds, `chance` the mean share of questions on which it agrees with the
-    others at least as well as the rater; of `raters` that answered enough. `reason` says what it lacks."""
+    """Outcome for a judge, over the `raters` that answered enough. `winning` is the share of raters against whom it holds. `chance` is the
+    mean share of questions on which it agrees with the others at least as well as the rater. `reason` says what it lacks."""
 
     passed: bool
     winning: float | None

@@ -1,7 +1,7 @@
 """All that a study's answers say of its metrics and entries, on one criterion and one set of entries, with its intervals.
 
-A study has two such summaries: of the entries of teams and baselines, which is what boards and pages show, and of all that was
-compared, damaged and empty entries included, which stands beside it in small print.
+A study has two such summaries. Leaderboards and pages show the one of the entries of teams and baselines. The other one is of all
+that was compared, damaged and empty entries included, and is shown beside it in small print.
 """
 
 from __future__ import annotations

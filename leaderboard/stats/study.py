@@ -125,12 +125,12 @@ def analyse(
     """The summary of the answers on one criterion; `step` is called every few seconds of it. Of ratings, all but their means is computed of
     comparisons: which of two entries of one sample the same rater scored higher.
 
-    `metrics` hold values float64[samples, methods] in the order of what was given. `damaged` names the methods that are no entries of teams
-    or baselines: corruptions, the empty entry, the reference; where it is given (it may be empty), the figures are of the others, and `all`
+    `metrics` hold values float64[samples, methods] in the order of `given`. `damaged` names the methods that are no entries of teams or
+    baselines: corruptions, the empty entry, the reference. If it is given (it may be empty), the figures are of the others, and `all`
     has the same of every method. Methods `left_out` are in no figure but `all` either, and take no part in correlations. `screened` are the
     raters that rules leave out, with the rules of each; `screening` says that there are rules, or which one. `models` are judges that
-    answered too, `tolerated` how much worse than a person one may be; `size` is how large each entry is [samples, methods] and
-    `reference_size` how large the reference is [samples], where known. ValueError if `anchor` names no method.
+    answered too, and `tolerated` is how much worse than a person one may be. `size` [samples, methods] is the size of each entry, and
+    `reference_size` [samples] of the reference, where known. ValueError if `anchor` names no method.
     """
     if anchor is not None and anchor not in given.methods:
         raise ValueError(f"There is no method {anchor!r} in the votes to anchor at; there are: {', '.join(given.methods)}.")

@@ -68,8 +68,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Part:
-    """One study's part in a joint analysis: its answers as they were given, without those of raters that its rules leave out, and how its
-    names read among those of all: of entries, of samples and of raters."""
+    """One study's part in a joint analysis. It has the answers as they were given, except of raters that the study's rules leave out. Its
+    names of entries, samples and raters are mapped to the names in the joint analysis."""
 
     study: Study
     batch: EvaluationBatch | None

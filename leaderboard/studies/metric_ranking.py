@@ -1,10 +1,10 @@
 """The metrics of each family by how far they agree with people, over all studies that somebody may see.
 
-A study gives one figure to a metric: decided agreement on its leading criterion, by values of one definition. From three studies on they
-are pooled (`leaderboard.stats.pooled`); one or two are shown as the larger one has them, which a board follows too
-(`leaderboard.records.study.precedence`). Studies that share items or a rater's account are no evidence of their own: they are analysed
-together as one (`leaderboard.studies.joint`), and until they are, or where they cannot be, the largest of them stands for all. Simulated
-studies count only where there are no others, and say so.
+A study gives one figure to a metric: decided agreement on its leading criterion, by values of one definition. Three or more studies are
+pooled (`leaderboard.stats.pooled`). Of one or two, the larger one is shown, which a leaderboard follows too
+(`leaderboard.records.study.precedence`). Studies that share items or a rater's account are not independent: they are analysed together
+as one (`leaderboard.studies.joint`). Until they are, or if they cannot be, the largest of them is taken. Simulated studies count only
+if there are no others, and say so.
 """
 
 from __future__ import annotations

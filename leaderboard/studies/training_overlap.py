@@ -45,8 +45,8 @@ def _of_card(study: Study, card: Mapping[str, Any], samples: Collection[str], me
         return NO
     if said.get("study_created_at") == study.created_at.isoformat():
         return THESE
-    # The study's votes as the service writes them: all of them, and in a folder those that count; and as it wrote them before the
-    # conditions of answers stood in its files, and before gold, order and time stamps did.
+    # The study's votes as the service writes them: all of them, and in a folder the votes that count. Earlier files had no
+    # conditions of answers, and the first had no gold, order and time stamps.
     people = set(study.raters.filter(kind=Rater.Kind.PERSON, is_counted=True).values_list("name", flat=True))
     votes = list(study.votes())
     before = (*voting.COLUMNS, *voting.MORE)

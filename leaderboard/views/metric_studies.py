@@ -87,9 +87,9 @@ class Measured:
 
 
 def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", found_in: Family | None = None) -> list[Measured]:
-    """Findings of the studies that were `seen` on metric `key`, or of one definition of it alone: its current version first; real people
-    before simulated ones, figures before those that are too early, and newest first. The page opens with the first. Those that `found_in`
-    ranks it by are among them though their phase has it no more.
+    """Findings of the studies that were `seen` on metric `key`, or of one definition of it alone. The current version comes first, then
+    real people before simulated ones, figures before those that are too early, and newest first. The page opens with the first. Studies
+    that `found_in` ranks it by are included even if their phase has it no more.
 
     A few queries, for any number of studies, entries and votes.
     """

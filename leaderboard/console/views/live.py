@@ -317,8 +317,8 @@ def _forecast(request: HttpRequest, study: Study, asked: Subject) -> ForecastOnP
 
 @dataclass(frozen=True)
 class StandingOnPage:
-    """Newest figures on first place of a study that has opened, and what more answers, people or items would add: of each `forecast` its
-    words, the half of the interval in hundredths, and whether it helps most."""
+    """Newest figures on first place of a study that has opened, and the effect of more answers, people or items. Each `forecast` has its
+    words, half the interval in hundredths, and whether it helps most."""
 
     looks: str
     taken: list[InterimAnalysis]

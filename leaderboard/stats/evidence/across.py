@@ -131,7 +131,7 @@ def _standard(values: Floats, axis: int) -> Floats:
 
 
 class Logistic:
-    """The largest correlation of means y [J] with an increasing logistic of a metric x [J]: r(sigma(b3 (z - b4)), y), where z is x with
+    """The largest correlation of means y [J] with an increasing logistic of a metric x [J]. It is r(sigma(b3 (z - b4)), y), and z is x with
     mean 0 and sd 1. b3 is in [.1, 30], and b4 from 1 below the least z to 1 above the largest. y has mean 0 and sum of squares 1."""
 
     def __init__(self, x: Floats) -> None:
@@ -165,8 +165,8 @@ class Logistic:
         return r, gradient, hessian
 
     def near(self, start: Floats, y: Floats) -> tuple[Floats, Floats]:
-        """The local maxima [B] reached from the curves `start` [B, 2] uphill, and where they are [B, 2]: Newton's steps within the bounds,
-        or along the gradient where the surface does not bend down, each halved until it leads up."""
+        """The local maxima [B] reached uphill from the curves `start` [B, 2], and where they are [B, 2]. Steps are Newton's within the
+        bounds, or along the gradient where the surface does not bend down. Each is halved until it leads up."""
         b = np.clip(start, self.low, self.high)
         r, gradient, hessian = self.r(b, y)
         active = np.ones(len(b), dtype=bool)

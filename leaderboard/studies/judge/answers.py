@@ -1,8 +1,8 @@
 """A judge's answers: the scores that are computed of them, and a table that reads as votes.
 
-In the table every text on each criterion has a line. All of them count in a judge's scores, while of one rater's votes on a
-question only the first does. So the first text on a pair of a sample stands under the rater "JUDGE, text 1", the next one, of
-whichever comparison, under "JUDGE, text 2", and so on: the Elo of these votes is the judge's.
+In the table every text on each criterion has a line. All texts count in a judge's scores, but only the first of one rater's votes
+on a question counts. So the first text on a pair of a sample is listed under the rater "JUDGE, text 1", the next one, of any
+comparison, under "JUDGE, text 2", and so on. The Elo of these votes is the judge's.
 """
 
 from __future__ import annotations

@@ -179,8 +179,8 @@ def join(
     of their eyes and screen.
 
     An existing rater stays unchanged; they are known by their account, or by the key of a form that is sent twice. Raises `Refused`, with a
-    sentence, if the study takes no answers now, has all the raters it needs (in total or of their group), the invitation is used up, or the
-    rater was removed or took part before.
+    sentence, if the study takes no answers now, or has all the raters it needs (in total or of their group). It is also raised if the
+    invitation is used up, or the rater was removed or took part before.
     """
     now = now or timezone.now()
     with transaction.atomic():
