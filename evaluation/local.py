@@ -59,7 +59,7 @@ class Outcome:
     problems: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     requests: tuple[MetricRequest, ...] = ()
-    specs: Mapping[str, registry.MetricSpec] = field(default_factory=dict)  # by slug, those of programs too
+    specs: Mapping[str, registry.MetricSpec] = field(default_factory=dict)  # by slug, programs too
     fingerprints: Mapping[str, str] = field(default_factory=dict)
     groups: tuple[str, ...] = ()  # of each item
     unit_scale: float = 1.0

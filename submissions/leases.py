@@ -1,5 +1,5 @@
-"""Work on a row under a lease: claim, heartbeat, release, the fence against late results, and what is put down to the
-row itself and what to a worker that was lost."""
+"""Work on a row under a lease: claim, heartbeat, release, and the fence against late results. It also counts failures of the row itself,
+and lost workers."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def _agree(record: PartRecord) -> None:
 
 
 def _wrong(record: PartRecord) -> None:
-    """A worker's value was wrong: its token gets no more parts, and what it did since its last agreement is done again by others."""
+    """A worker's value was wrong: its token gets no more parts, and others repeat its parts since its last agreement."""
     PartRecord.objects.filter(pk=record.pk).update(verdict=Verdict.WRONG, result=None)
     token = record.token
     if token is None:

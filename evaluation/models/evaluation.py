@@ -261,8 +261,8 @@ class Evaluation(Failable):
 
 
 def _cost(evaluation: Evaluation) -> dict[str, float]:
-    """Milliseconds per item of each metric, over all parts, with an equal share of what it shares with others; a metric that was not
-    timed is left out."""
+    """Milliseconds per item of each metric, over all parts, with an equal share of work that metrics share. A metric that was not timed is
+    left out."""
     total: dict[str, float] = {}
     for seconds in evaluation.parts.values_list("seconds", flat=True):
         for name, spent in (seconds or {}).items():

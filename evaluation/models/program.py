@@ -39,8 +39,7 @@ CHECKS = ("run", "determinism")  # beside the document, those that decide whethe
 
 class MetricProgramQuerySet(LeasedQuerySet):
     def waiting(self, device: str | None = None) -> Self:
-        """Programs that have not been checked yet, first the one whose last slice was longest ago; those of a device alone, where one is
-        named."""
+        """Programs that have not been checked yet, first the one whose last slice was longest ago; only for the device, if one is named."""
         rows = self.filter(state=MetricProgram.State.WAITING).order_by("touched_at", "id")
         return rows if device is None else rows.filter(document__device=device)
 

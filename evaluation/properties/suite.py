@@ -163,7 +163,7 @@ def monotone_rule(spec: MetricSpec) -> str:
 class Rate:
     """The rate of a metric in one test: shares of the `n` models judged, None where none was.
 
-    `rate` is the official one; `strict` and `weak` are those of the two rules of a monotone test.
+    `rate` is the official one; `strict` and `weak` are the rates by the two rules of a monotone test.
     `skipped` models were too small for the test, or the metric says nothing about them.
     """
 

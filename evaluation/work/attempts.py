@@ -1,4 +1,4 @@
-"""Leased work: one attempt at a claimed row, and what may end it early and whose doing that was, said once for all kinds of work."""
+"""Leased work: one attempt at a claimed row, and the causes that may end it early, in one place for all kinds of work."""
 
 from __future__ import annotations
 
@@ -130,8 +130,8 @@ def _failed(row: Leased, why: Why, detail: str, final: bool = False) -> None:
 @contextmanager
 def logged(what: str, row: Leased, phase: Phase | None = None, **about: object) -> Iterator[None]:
     """One line of the log for a piece of work, with its subject and worker in all lines meanwhile. `about` says which entry and which
-    metrics it is for. The line says `what` was done, or that this attempt had no result and why; and what became of the row, which is not
-    for the caller to know: its lease may have been lost."""
+    metrics it is for. The line says `what` was done, or why this attempt had no result. It also says what became of the row: the caller
+    cannot know, as the lease may have been lost."""
     state = "status" if hasattr(row, "status") else "state"
     if phase is not None:
         about["phase"] = f"{phase.challenge.slug}/{phase.slug}"

@@ -259,8 +259,8 @@ def suite(folder: Path, job: dict) -> dict:
 
 
 def check_program(folder: Path, job: dict) -> dict:
-    """A slice of one check of a new program, see `evaluation.programs.program_checks`: what it `found`, None while calls are left, and what
-    the `calls` that were made by now have answered."""
+    """A slice of one check of a new program, see `evaluation.programs.program_checks`: what it `found`, None while calls are left, and the
+    answers of the `calls` so far."""
     from evaluation.programs import program_checks
     from evaluation.programs.slices import Paused
 
@@ -415,7 +415,7 @@ def run_job(folder: Path, memory: int, seconds: int, parent: int, spare: tuple[i
         limit = memory_limit(job["kind"])
         own = memory
         memory += spare[0] if limit == resource.RLIMIT_AS else spare[1]
-        # A program has bounds of its own, which it sets itself inside its sandbox: what this process may have must not keep it from them.
+        # A program sets bounds of its own inside its sandbox: this process's limits must not keep it from them.
         resource.setrlimit(limit, (memory, memory + 2 * PROGRAM_ROOM if job.get("programs") else memory))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
         resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))

@@ -36,8 +36,8 @@ def checked(
 ) -> tuple[dict[str, Any], dict[str, float], dict[str, float]]:
     """`found` as (scores by slug, seconds by slug, what it cost in all: core_seconds and gpu_seconds). Raises `BadResult`.
 
-    `columns` and `item_ids` are those of the part, `missing` the items that the entry lacks; the part was
-    handed out `elapsed` seconds ago, and nothing can have taken longer on the wall.
+    `columns` and `item_ids` are the part's, and `missing` are the items that the entry lacks. The part was handed out `elapsed` seconds
+    ago, and nothing can have taken longer on the wall.
     """
     if not isinstance(found, Mapping) or not isinstance(found.get("scores"), Mapping):
         raise BadResult("The result must be an object with scores by slug.")

@@ -1,7 +1,7 @@
 """Several entries beside each other: their values of each metric on one line, and which of them the metric tells apart.
 
-The pairs of the entries that were chosen are one family, by the one test of boards (`leaderboard.stats.uncertainty`); what the board
-says of a pair, among all of its own, stands beside it.
+The pairs of the chosen entries are one family, by the one test of leaderboards (`leaderboard.stats.uncertainty`). The leaderboard's own
+result for a pair, among all its pairs, is shown beside it.
 """
 
 from __future__ import annotations

@@ -46,8 +46,8 @@ class ProgramValuesQuerySet(LeasedQuerySet):
         return rows.filter(program__in=on_cards) if device == "gpu" else rows.exclude(program__in=on_cards)
 
     def forbidden(self) -> Self:
-        """Values on studies whose hidden reference the program may not read: an entrant's reads that of its contest alone, an organizer's
-        that of its own challenge and of studies that let other challenges' programs run."""
+        """Values on studies whose hidden reference the program may not read. An entrant's program reads only its contest's reference. An
+        organizer's reads the references of its own challenge, and of studies that let other challenges' programs run."""
         entered = Q(program__contest_entry__isnull=False)
         elsewhere = ~Q(study__phase__challenge=F("program__challenge")) & Q(study__runs_other_programs=False)
         return self.filter((entered & ~Q(program__contest_entry__contest__study=F("study"))) | (~entered & elsewhere))
@@ -56,10 +56,9 @@ class ProgramValuesQuerySet(LeasedQuerySet):
 class ProgramValues(Run):
     """The values of a program on the entries and samples of a study, made a slice at a time, and what they say.
 
-    `values` is by the study's label of the entry, then by sample; None where there is none. `under_way` is what was found of the next
-    entry by now: what it is `of`, and `scores` of its items (SampleScores as JSON). A worker that dies loses one slice at most.
-    `decided` is the figure over all samples, of the answers that `made_of` names (`Study.stamp`); it stands until that of newer ones is
-    there.
+    `values` is by the study's label of the entry, then by sample; None where there is none. `under_way` is what was found of the next entry
+    by now: what it is `of`, and `scores` of its items (SampleScores as JSON). A worker that dies loses one slice at most. `decided` is the
+    figure over all samples, of the answers that `made_of` names (`Study.stamp`); it stays until a newer figure is there.
     """
 
     class State(TextChoices):

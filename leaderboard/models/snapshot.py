@@ -171,7 +171,7 @@ class Snapshot(models.Model):
         return snapshot if cls.objects.filter(pk=snapshot.pk).update(opened_at=snapshot.opened_at) else None
 
     def content(self, digest: str) -> bytes:
-        """The bytes that `digest` is of: this ranking's own, or those of an earlier form. They hold whatever is hidden by now, too."""
+        """The bytes that `digest` is of: this ranking's own, or its earlier form. They hold whatever is hidden by now, too."""
         found = self if self.digest.startswith(digest) else self.earlier_forms.filter(digest__startswith=digest).get()
         return zlib.decompress(bytes(found.payload))
 

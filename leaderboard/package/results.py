@@ -174,7 +174,7 @@ def evaluate(
     `metrics` is a key, or a list of keys and of {key: parameters}; "key:name" gives a column a name of its own. Without it, all metrics
     of that kind are computed that need no download. `match` says how a prediction is called for an item, as "pred_{id}". `groups` names
     each item's group (such as its scene), over which means and intervals are taken: a mapping, or a CSV file with the columns item and
-    group. `unit` is that of the coordinates. A `manifest` gives a phase's units, groups and parameters. A missing item gets the worst
+    group. `unit` is the unit of the coordinates. A `manifest` gives a phase's units, groups and parameters. A missing item gets the worst
     value. `jobs` processes share the items; no value depends on their number.
 
     Raises CannotEvaluate with a sentence for each problem.

@@ -539,8 +539,8 @@ class HumanAgreement(StudyFacts, Stored):
         return counts is not None and (counts[0] < RATERS_FOR_FIRM_INTERVAL or counts[1] < ITEMS_FOR_FIRM_INTERVAL)
 
     def counts(self, noun: str = NOUN) -> tuple[int, int, str] | None:
-        """Raters and items, as the reference point that answers every comparison counts them, and what an item is called; None where
-        nothing is known of them, or they are too few."""
+        """Raters and items, as counted for the reference point that answers every comparison, and the noun for an item; None if unknown or
+        too few."""
         every = next((line.decided for line in self.metrics if line.reference_point and line.slug == "constant"), None)
         if every is None or self.reason is not None:
             return None

@@ -1,4 +1,4 @@
-"""Summary of an entry on a board: its rank, its place with people, and each of its values among those of all entries. PURE."""
+"""Summary of an entry on a board: its rank, its place with people, and each of its values among all entries'. PURE."""
 
 from __future__ import annotations
 

@@ -130,8 +130,8 @@ class FirstByMeans(Record):
 
 
 class Front(Record):
-    """The first entry, whose fields come first, with its value in the primary metric and that value's interval; the `top` entries, and what
-    people say: `people` is None where nobody judged them."""
+    """The first entry, whose fields come first, with its value in the primary metric and the value's interval. `top` are the first entries.
+    `people` is None if nobody rated them."""
 
     id: int
     name: str

@@ -40,8 +40,8 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """A test and its cells. `least` is the share that must hold, 0 where it is only counted, and `each` that of every damage; None where
-    that is said once for all tests."""
+    """A test and its cells. `least` is the share that must hold, 0 if it is only counted, and `each` the share of every damage. None if it
+    is said once for all tests."""
 
     id: str
     title: str

@@ -69,8 +69,8 @@ class CompressionMiddleware(GZipMiddleware):
     """Pages, JSON, tables and the meshes of the 3D view are sent compressed to clients that accept it; pictures and archives are compressed
     already, and uploaded files are sent as they are.
 
-    Compression and a secret on one page can give the secret away, byte by byte, to who makes a browser ask often and sees how long
-    the answers are (BREACH). Django adds up to 100 random bytes to each answer, and the CSRF token gets a new mask on each page.
+    Compression and a secret on one page can give the secret away, byte by byte. An attacker makes a browser ask often and sees how long the
+    answers are (BREACH). Django adds up to 100 random bytes to each answer, and the CSRF token gets a new mask on each page.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

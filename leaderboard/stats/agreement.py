@@ -141,7 +141,7 @@ def _cumulative(values: Floats, weight: Floats, at: Floats) -> Floats:
 class ThreeWay(Figure):
     """Share of answers in which the metric gives people's very answer, ties included, its own being differences of at most a `tolerance`.
 
-    The figure judges each fold of samples by the tolerance of the others; `tolerance` is that of all, `range` that of the folds.
+    The figure judges each fold of samples by the tolerance of the others. `tolerance` is over all samples, `range` over the folds.
     """
 
     tolerance: float | None = None
@@ -274,7 +274,7 @@ def certain_by_samples(x: Floats) -> Floats:
 
 
 def one_sided(d: Floats) -> float:
-    """P(a sum as large as that of the differences d [n], were their signs chance), what is equal by half; NaN for none."""
+    """P(a sum as large as the sum of the differences d [n], if their signs were random); equal sums count half; NaN for none."""
     n = len(d)
     if not n:
         return math.nan

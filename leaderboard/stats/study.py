@@ -632,7 +632,7 @@ def stimuli(ratings: Ratings, entries: Collection[str] | None) -> tuple[Rated, I
 
 
 def across_items(ratings: Ratings, entries: Collection[str] | None, metrics: Mapping[str, Scored]) -> dict[str, Across]:
-    """Likeness of people's order of all results of these entries on all samples to that of each metric, with samples as clusters."""
+    """Likeness of people's order of all results of these entries on all samples to each metric's, with samples as clusters."""
     rated, method = stimuli(ratings, entries)
     x = {key: metric.x[rated.group, method] for key, metric in metrics.items()}
     among = [

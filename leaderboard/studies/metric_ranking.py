@@ -104,7 +104,7 @@ class Meaning:
 
 @dataclass(frozen=True)
 class Standing:
-    """One metric among those of its family. `studies` are the ids of those that its figure is of, `trained` of those that were left out
+    """One metric among its family's. `studies` are the ids of those that its figure is of, `trained` of those that were left out
     because it was, or may have been, trained on them. `over` is None where nothing was pooled."""
 
     key: str
@@ -207,7 +207,7 @@ def _families(rows: Collection[StudyAnalysis], joint: Collection[JointAnalysis] 
     for columns in batches.values_list("metrics", flat=True):
         current |= {column.fingerprint for column in map(Column.of, columns) if column.is_current}
     accounts: defaultdict[int, set[int]] = defaultdict(set)
-    # Of people whose answers count: who is on the list of a study, or was left out of it, makes it share nothing with another.
+    # Of people whose answers count: somebody who is only on a study's list, or was left out of it, makes it share nothing with another.
     counted = {row.study_id: set(summary.raters) - set(summary.screened) for row, summary in summaries.items()}
     known = Rater.objects.filter(study__in=counted, user__isnull=False)
     for study, name, user in known.values_list("study_id", "name", "user_id"):

@@ -38,7 +38,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Line:
-    """One damage of a scene: its mean score, the scores of single views for who may see them, and the picture of its first view."""
+    """One damage of a scene: its mean score, the scores of single views if the viewer may see them, and the picture of its first view."""
 
     words: str
     group: str

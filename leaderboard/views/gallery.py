@@ -71,7 +71,7 @@ class Gallery:
 
 
 def gallery(place: EntryPlace, evaluation: Evaluation, table: ItemTable) -> Gallery | None:
-    """For who may see the values per item; None where no item has a value by the metric that the table is sorted by to begin with."""
+    """For viewers who may see the values per item. None if no item has a value by the metric that first sorts the table."""
     result = next((one for one in table.results if one.slug == table.sort), None)
     if result is None:
         return None

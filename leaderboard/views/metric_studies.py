@@ -122,7 +122,7 @@ def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", fou
 
 @dataclass(frozen=True)
 class Contradicted:
-    """A pair on which people prefer one entry and a metric the other: the first is people's. `entries` are those of both that are still
+    """A pair on which people prefer one entry and a metric the other: the first is people's. `entries` are both entries, if they are still
     there."""
 
     viewer: Viewer

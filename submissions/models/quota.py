@@ -39,7 +39,7 @@ class Quota:
 
 
 def tries_used(phase: Phase, teams: Collection[Any], now: datetime) -> QuerySet:
-    """Entries of a phase that use up tries of these teams, each once: their own, and those of teams that their members have left."""
+    """Entries of a phase that use up tries of these teams, each once: their own, and entries of teams that their members have left."""
     return phase.submissions.counted(now).filter(Q(team__in=teams) | Q(counted_for__in=teams)).order_by().distinct()
 
 

@@ -1,4 +1,4 @@
-"""The contract of a store, and what both kinds of it share: a local folder (`local.py`), or a bucket of an S3 server (`s3.py`).
+"""The contract of a store, and the code that both kinds share: a local folder (`local.py`), or a bucket of an S3 server (`s3.py`).
 
 Files are named by keys: relative posix paths such as `submissions/12/9f2c/entry.zip`. The bytes under a key are never changed, only
 deleted, so copies may be kept anywhere. Everything that goes wrong with the storage itself is a `StorageError`, whose text is one sentence

@@ -73,7 +73,7 @@ def masked_processes(card: bool) -> list[tuple[str, bool]]:
 
 
 def enter_new_root(layout: Iterable[Sequence[str]], size: int, masked: Iterable[tuple[str, bool]]) -> None:
-    """Build the root file system of one call from that of the launcher, and enter it. `layout` has steps: ("bind", path), ("device", path),
+    """Build the root file system of one call from the launcher's, and enter it. `layout` has steps: ("bind", path), ("device", path),
     ("link", target, path) and ("scratch", path), an empty folder of `size` bytes. /proc has the call's own processes; what is `masked`
     of it is empty."""
     os.umask(0o022)

@@ -36,8 +36,8 @@ from submissions.permissions import allowed, require
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def index(request: HttpRequest) -> HttpResponse:
-    """The challenges that the viewer organizes, and those of their phases that have values of older versions; an operator can have all of
-    these scored again together."""
+    """The challenges that the viewer organizes, and their phases that have values of older versions. An operator can have all of these
+    scored again together."""
     if request.method == "POST":
         require(request.user, "operator.see")
         if request.POST.get("act") != "reevaluate_outdated":

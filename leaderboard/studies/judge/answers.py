@@ -101,8 +101,8 @@ def judges_of(study: Study, criterion: str) -> list[JudgeAnswers]:
 
 @dataclass(frozen=True)
 class RunFacts:
-    """Requests, images, tokens and cost of a run, with requests whose answer never came at the most that they can have cost; the cost is
-    None where that of an answer is not known."""
+    """Requests, images, tokens and cost of a run. Requests whose answer never came count at their maximum cost. The cost is None if an
+    answer's is unknown."""
 
     n_answered: int
     n_failed: int
@@ -135,7 +135,7 @@ def facts(run: JudgeRun) -> RunFacts:
 
 
 def runs_of(study: Study) -> QuerySet[JudgeRun]:
-    """The study's runs that have answers, those of one judge together."""
+    """The study's runs that have answers, grouped by judge."""
     return study.judge_runs.filter(n_answered__gt=0).select_related("rater", "study").order_by("rater__name", "id")
 
 

@@ -175,8 +175,8 @@ def join(
 ) -> Joined:
     """Make `user` (None: somebody without an account) a rater, who has read what they agree to.
 
-    `query` holds the parameters of the address they came by, of which the study keeps those of its panel; `setup` is what they said
-    of their eyes and screen.
+    `query` holds the parameters of the address they came by; the study keeps its panel's parameters. `setup` has their answers about eyes
+    and screen.
 
     An existing rater stays unchanged; they are known by their account, or by the key of a form that is sent twice. Raises `Refused`, with a
     sentence, if the study takes no answers now, or has all the raters it needs (in total or of their group). It is also raised if the

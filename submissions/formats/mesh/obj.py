@@ -254,7 +254,7 @@ def _colours(
     vertex_lines: NDArray[np.int64],
     companions: Companions | None,
 ) -> NDArray[np.uint8] | None:
-    """Colours of faces: those of their materials, else those of their corners, else plain; None where none has any."""
+    """Colours of faces: from their materials, else from their corners, else plain; None if no face has any."""
     by_corner = None
     if reader.colour_rows:
         at, rows = np.array([n for n, _ in reader.colour_rows]), [words for _, words in reader.colour_rows]
