@@ -64,8 +64,8 @@ class Bounds:
 
 @dataclass(frozen=True)
 class MetricEntry:
-    """One column of the phase: its slug, the metric's registry key, the parameters that differ from the defaults, and the fingerprint of
-    what fixes its numbers (empty where it is not said)."""
+    """One column of the phase: its slug, the metric's registry key, the parameters that differ from the defaults, and its fingerprint
+    (empty if not given), which fixes its numbers."""
 
     slug: str
     key: str

@@ -297,8 +297,8 @@ class MetricSpec:
         return {param.name: params.get(param.name, param.default) for param in self.params}
 
     def tolerance_with(self, params: Mapping[str, Any]) -> Tolerance:
-        """The tolerance with these parameters: that of any other metric where they choose a way without a network, and a wider one where
-        networks compute in less than float32."""
+        """The tolerance with these parameters. It is any other metric's if they choose a way without a network, and wider if networks
+        compute in less than float32."""
         if self.networks and not self.networks_with(params):
             return EXACT
         return self.tolerance.times(WIDER[params.get(PRECISION.name, FLOAT32)]) if self.has_precision else self.tolerance

@@ -47,7 +47,7 @@ class CheckedPart(Protocol):
 def settle(part: CheckedPart, result: Mapping[str, Any], made: Mapping[str, Any]) -> bool:
     """Keep a worker's result of a part as a record, and decide: True if this `result` is valid, False if another worker is to do the part.
 
-    Call it under the phase's lock, by who holds the part; `made` are the record's own columns. Where others did the part before, their
+    Call it under the phase's lock, as the part's holder; `made` are the record's own columns. Where others did the part before, their
     records get their verdicts.
     """
     token, before = part.token, list(_open(part))

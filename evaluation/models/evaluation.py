@@ -99,7 +99,7 @@ class Evaluation(Failable):
     @transaction.atomic
     def make(cls, submission: Submission, batch: EvaluationBatch, backlogs: Backlogs | None = None) -> Evaluation:
         """The evaluation and its parts: metrics by device times slices of samples. A retry after a
-        failure starts the same evaluation again. Who makes many of a batch gives `backlogs`, empty at first."""
+        failure starts the same evaluation again. A caller that makes many of a batch gives `backlogs`, empty at first."""
         before = cls.objects.filter(submission=submission, batch=batch)
         artifact = next(iter(before.values_list("artifact_key", flat=True)), "")
         before.delete()
@@ -392,9 +392,9 @@ class Part(Deferrable):
         return True
 
     def finish(self, result: dict, seconds: dict[str, float] | None = None, fits: Mapping[str, str] | None = None, **made: Any) -> bool:
-        """Keep the result, what it cost and how its items fit the reference, under the current token only, and close the evaluation if
-        it was the last. False: the lease was lost, and nothing was written. `made` are further columns of its record: seconds of cores
-        and of cards, the environment.
+        """Keep the result, its cost and how its items fit the reference, under the current token only. Close the evaluation if it was the
+        last. False: the lease was lost, and nothing was written. `made` are further columns of its record: seconds of cores and of cards,
+        the environment.
 
         The result of a worker from outside may have to wait for a second worker's: see `crosscheck`.
         """

@@ -167,7 +167,7 @@ def filled_by_others() -> str:
 
 
 def is_of_card(error: BaseException) -> bool:
-    """True if this is an error of the card, its driver or its libraries, which may be the card's own or that of what is computed."""
+    """True if this is an error of the card, its driver or its libraries. The card or the computation may be its cause."""
     return isinstance(error, torch.AcceleratorError) or (isinstance(error, RuntimeError) and str(error).startswith(OF_CARD))
 
 

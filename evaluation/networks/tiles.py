@@ -45,7 +45,7 @@ class Tile:
         return rows, columns
 
     def apply(self, number: int, layer: nn.Module, x: Tensor) -> Tensor:
-        """The output of `layer` for what was right behind the one in front of it: [B, C, h, w] to what is right of its own."""
+        """The correct part of `layer`'s output, given the correct part [B, C, h, w] of the output of the layer before."""
         for dim, side in enumerate(self.sides, start=2):
             begin, end = side.into[number]
             x = x.narrow(dim, begin - (side.out[number - 1][0] if number else 0), end - begin)

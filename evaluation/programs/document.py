@@ -49,7 +49,7 @@ DEVICES = ("cpu", "gpu")
 KINDS_OF_PARAM = ("float", "int", "bool", "choice")
 RESERVED = ("seed",)  # given to every program
 TOLERANCE = 1e-6
-# What a program may import, of what the service runs on; the names are the distributions'.
+# Libraries of the service that a program may import; the names are the distributions'.
 OFFERED = (
     "numpy",
     "scipy",

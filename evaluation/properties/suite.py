@@ -127,11 +127,10 @@ SANITY = Suite("sanity tests", f"sanity/{SUITE_VERSION}", lambda spec, params: t
 class Progress:
     """Progress of a run of a suite, as plain JSON; each slice of it goes on from there.
 
-    `rows`: what was measured: of sanity tests one dict of outcomes per model (`outcomes.plain`), in the dataset's order, of which only
-    the last may lack tests; of acceptance tests one score each (`evaluation.properties.gate.design.Row`).
-    `at`: where the next slice begins: the distances of the trial under way, of its first pairs; or the numbers of scene and subject.
-    `results`: the Table of sanity tests, once all are measured; the SceneVerdict of each scene that is done.
-    `done`, `total`: tests of single models, or scores.
+    `rows`: the measurements. Sanity tests have one dict of outcomes per model (`outcomes.plain`), in the dataset's order; only the last may
+    lack tests. Acceptance tests have one score each (`evaluation.properties.gate.design.Row`). `at`: where the next slice begins: the
+    distances of the trial under way, of its first pairs; or the numbers of scene and subject. `results`: the Table of sanity tests, once
+    all are measured; the SceneVerdict of each scene that is done. `done`, `total`: tests of single models, or scores.
     """
 
     rows: Sequence[Any] = ()

@@ -224,7 +224,7 @@ def suite(folder: Path, job: dict) -> dict:
     reference, else of sanity tests.
 
     An acceptance test does some subjects of one scene, at least one, as many as there is time for; meanwhile the folder has how many
-    scores there are. What the metric keeps of the scene is left in `prepared`, unless the job brings what an earlier slice left there.
+    scores there are. The metric's data on the scene are left in `prepared`, unless the job brings them from an earlier slice.
     Where the job asks for `pictures`, it makes those of the scene's first subject instead, and leaves them in the folder.
     """
     (request,) = _requests(job)

@@ -108,7 +108,7 @@ def standings(submissions: Sequence[Submission], now: datetime | None = None) ->
             continue
         own = _Parts(parts[evaluation.pk])
         left = own.seconds_left(evaluation.started_at, now)
-        # What the very first items took is mostly what it took to start.
+        # The time of the very first items is mostly the time to start.
         is_rough = left is not None and own.total > own.done * ESTIMATED_FROM
         most = _max_seconds_left(evaluation.batch_id, own.at_work, now)
         retry_in, waits = _retry_in(own.open, now), ()

@@ -352,8 +352,8 @@ class Worker:
         return {"scope": described["scope"], "contents": found.digest, "document": found.document.to_dict(), "folder": str(place)}
 
     def _prepared(self, part: Mapping[str, Any], job: Mapping[str, Any], folder: Path, lease: Lease) -> Path | None:
-        """File of what the metrics keep of the reference's side, made by a job that sees nothing of an entry, and kept for the next one;
-        programs prepare what they need themselves."""
+        """File of the metrics' data on the reference's side. A job that sees nothing of an entry makes it, and it is kept for the next one.
+        Programs prepare their data themselves."""
         columns = [column for column in part["columns"] if "/" not in column["key"]]
         if not columns:
             return None

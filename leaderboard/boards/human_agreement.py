@@ -96,7 +96,7 @@ class Judged:
 
     @cached_property
     def column(self) -> list[Ends]:
-        """Their figures: of parts that never met, which have no common column, those of the part with most answers."""
+        """Their figures. Parts that were never compared have no common column; the part with most answers is taken."""
         return [line.value if line is not None and line.in_main_part else (None, None, None) for line in self.lines]
 
     @cached_property

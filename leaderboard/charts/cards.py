@@ -1,7 +1,7 @@
 """Pictures that pasted links show: a small line, a claim, a drawing, figures, and a band with the service's mark.
 
-A `Sheet` is all that a card says; `layout` places every text where it has been measured to fit, and `drawn` paints that. Letters are those
-of the one font that Pillow brings, which knows no more than English; see `legible`.
+A `Sheet` is all that a card says; `layout` places every text where it has been measured to fit, and `drawn` paints that. Letters are from
+the one font that Pillow brings, which knows no more than English; see `legible`.
 """
 
 from __future__ import annotations

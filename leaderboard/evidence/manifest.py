@@ -405,7 +405,7 @@ def _metric_columns(reader: Reader, key: str) -> tuple[MetricColumn, ...]:
 
 @dataclass(frozen=True)
 class MetricValues:
-    """Columns of one file with metrics' values. Rows are joined with those of the answers by `key`, or by item and entry."""
+    """Columns of one file with metrics' values. Rows are joined with the answers' rows by `key`, or by item and entry."""
 
     file: Annotated[str, text()]
     columns: Annotated[tuple[MetricColumn, ...], _metric_columns]

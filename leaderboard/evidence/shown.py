@@ -249,7 +249,7 @@ class Set:
 
     @property
     def printed_words(self) -> str:
-        """Sentence on the score behind the printed numbers, beside that of all others."""
+        """Sentence on the score behind the printed numbers, beside all others' score."""
         return wording.printed_with(self.record, self.criterion, self._by_column) if self._printed else ""
 
     @property

@@ -94,7 +94,7 @@ class JudgeBudget(models.Model):
         return [row.in_month(month) for row in found]
 
     def in_month(self, month: str) -> Self:
-        """The row with the sums of that month: nothing yet, if it knows those of an earlier one."""
+        """The row with the sums of that month: 0 if its own are of an earlier month."""
         if self.month < month:
             self.month, self.spent, self.reserved = month, Decimal(0), Decimal(0)
         return self

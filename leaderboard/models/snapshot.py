@@ -233,8 +233,8 @@ class EarlierForm(models.Model):
 
 
 class BoardCache:
-    """Boards of snapshots' payloads, the last ones kept; a payload, by far the largest column, is fetched on a miss only, and those of
-    several misses at once. The digest is in the key because a database that was rolled back gives the same number again."""
+    """Boards of snapshots' payloads, the last ones kept. A payload, by far the largest column, is fetched on a miss only, and several
+    missing ones at once. The digest is in the key because a database that was rolled back gives the same number again."""
 
     def __init__(self, maxsize: int) -> None:
         self.maxsize, self.misses = maxsize, 0

@@ -416,8 +416,8 @@ class Study(models.Model):
         return "overall" if "overall" in keys or not keys else keys[0]
 
     def locked(self) -> Self:
-        """The row as it is now, locked until the transaction ends. Whoever locks or changes a rater too does that after it: in two
-        orders they would wait for each other. Answers, which refer to the study, come meanwhile."""
+        """The row as it is now, locked until the transaction ends. Lock or change a rater only after it: in two orders they would wait for
+        each other. Answers, which refer to the study, come meanwhile."""
         rows = Study.objects.select_for_update(of=("self",), no_key=True)
         return rows.select_related("phase__challenge").get(pk=self.pk)
 

@@ -113,7 +113,7 @@ class HumanStudy:
             assert line.srocc is not None  # of every basis but pairs
             assert line.plcc is not None
             spread = float(one.y[known].std()) if known.any() else math.nan
-            # What the best curve leaves: its correlation r with means of standard deviation s leaves s √(1 - r²).
+            # Residual of the best curve: its correlation r with means of standard deviation s leaves s √(1 - r²).
             left = [
                 None if r is None else spread * math.sqrt(max(0.0, 1 - r * r)) for r in (line.plcc.value, line.plcc.high, line.plcc.low)
             ]

@@ -134,7 +134,7 @@ class PrivatePagesMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        # Who sends no session is nobody, and is not looked up.
+        # A request without a session is nobody's, and nobody is looked up.
         has_session = settings.SESSION_COOKIE_NAME in request.COOKIES or settings.SESSION_COOKIE_NAME in response.cookies
         if has_session and "Cache-Control" not in response and request.user.is_authenticated:
             response["Cache-Control"] = "private, no-store"

@@ -179,7 +179,7 @@ def _separate(a: Ints, b: Ints, m: int, extra: Sequence[Floats]) -> bool:
     scale = np.abs(z).max(axis=0)
     if not (scale > 0).all():
         return False
-    # What the entries cannot explain: the residual of a least-squares fit of potentials on the graph of comparisons.
+    # Residual of a least-squares fit of potentials on the graph of comparisons, which the entries cannot explain.
     laplacian = np.full((m, m), 1.0 / m)
     np.add.at(laplacian, (a, a), 1.0)
     np.add.at(laplacian, (b, b), 1.0)

@@ -135,8 +135,8 @@ def together(people: Asked, same: Floats, more: Asked) -> Joined:
 
 
 def _variance(people: Asked, same: Floats, more: Asked, weight: float) -> tuple[Variance, Clusters]:
-    """Variance of people and judge together, each answer of the judge a rater of its own, of whom people alone are counted; and the
-    clusters of people's answers."""
+    """Variance of people and judge together, and the clusters of people's answers. Each answer of the judge is a rater of its own; only
+    people are counted."""
     n, many = len(people.value), len(more.value)
     rest = people.value - weight * same
     u = (rest - rest.mean()) / n

@@ -1,6 +1,6 @@
 """People's values of entries on one scale, and what their covariances say: tests of each two entries, and the places of all.
 
-The scale is that of abilities where people compared pairs (`davidson`), and that of mean scores where they gave ratings (`opinions`).
+The scale is abilities if people compared pairs (`davidson`), and mean scores if they gave ratings (`opinions`).
 """
 
 from __future__ import annotations

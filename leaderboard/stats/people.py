@@ -352,7 +352,7 @@ def scored_entry(ratings: Ratings, entry: int) -> Entry:
 
 
 def _first_place(main: Part) -> FirstPlace:
-    """The first and its rivals. The p are not those of one look among several: that holds each against 5 % over the number of looks."""
+    """The first and its rivals. The p are not for one look among several, which holds each against 5 % over the number of looks."""
     p = main.levels.tests.p[main.among[main.first], main.among]
     return FirstPlace(main.placed[main.first], [Rival(name, finite(p[n])) for n, name in enumerate(main.placed) if n != main.first])
 

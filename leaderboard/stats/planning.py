@@ -93,8 +93,8 @@ def look(others: Mapping[str, float | None], looks: int, raters: int, samples: i
 
 def settled_places(low: Ints, high: Ints) -> int:
     """k: places 1 to k are settled, each of whose rank intervals overlaps none below it. `low`, `high` in the order shown; where all
-    but the last are settled, that is too. First place is settled by the first's own interval alone, which is surer of it than those of
-    its rivals can be: theirs have bars of their own, and may still begin at 1."""
+    but the last are settled, that is too. First place is settled by the first's own interval alone. It is surer than its rivals' intervals
+    can be: these have bars of their own, and may still begin at 1."""
     for k in range(len(low) - 1):
         if high[: k + 1].max() >= low[k + 1 :].min():
             return max(k, int(high[0] == 1))

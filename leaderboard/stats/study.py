@@ -472,8 +472,8 @@ class _OfVotes(_Study[Votes]):
         )
 
     def _scales(self) -> tuple[list[Entry], float | None]:
-        """The rows with what other ways to count give each method, those that have no row after them, the best win rate first; and the
-        share that the quality scale explains. Nothing where nobody was asked about any."""
+        """The rows with each method's figures by other ways to count, then methods without a row, the best win rate first; and the share
+        that the quality scale explains. Nothing where nobody was asked about any."""
         counted, rows = self.counted, self.figures.scales
         if not counted.methods:
             return [], None

@@ -107,7 +107,8 @@ def _signs(d: Floats) -> tuple[float, float, float]:
 
 
 def _patterns(n: int, flips: int) -> Iterator[Floats]:
-    """Blocks [patterns, n] of signs, without that of none flipped: all with the last one kept, or `flips` random ones fixed by the seed."""
+    """Blocks [patterns, n] of signs, without the pattern of no flips: all with the last one kept, or `flips` random ones fixed by the
+    seed."""
     if n <= ALL:
         numbers = np.arange(1, 2 ** (n - 1))
         for start in range(0, len(numbers), PATTERNS):

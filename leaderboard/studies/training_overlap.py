@@ -31,7 +31,7 @@ def trained_on(study: Study, metric: Column, samples: Collection[str], methods: 
     if not learnt:
         return no
     if weights.digest_of(spec, metric.params) != metric.weights_sha256:
-        return UNKNOWN  # the card is that of other weights than those that the values are of
+        return UNKNOWN  # the card is of other weights than the values
     verdicts = {_of_card(study, weights.get(network, str(metric.params[name])).card, samples, methods) for network, name in learnt}
     return next((one for one in (THESE, UNKNOWN, ENTRIES) if one in verdicts), no)
 

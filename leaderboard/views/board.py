@@ -336,7 +336,7 @@ def rendered(
     pictured: str,
 ) -> tuple[SafeString, SafeString]:
     """The rows of a page of the board and the notes on single values, as HTML. This is most of the page's work, and the result is the same
-    for all viewers with the same rights and choices. `pictured` names the pictures of its entries, for who may see them."""
+    for all viewers with the same rights and choices. `pictured` names the pictures of its entries, if the viewer may see them."""
     whole = seen.board
     rows, people = BoardRows(with_people(whole), choice, team), whole.people
     context = {

@@ -1,5 +1,5 @@
-"""Feeds of a board and of a challenge's announcements, and its dates as a calendar: what a visitor without an account may see, for any
-reader."""
+"""Feeds of a leaderboard and of a challenge's announcements, and its dates as a calendar. Every reader gets only what a visitor without an
+account may see."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ MAX_CONTRADICTIONS = 3
 @dataclass(frozen=True)
 class Measured:
     """Agreement of one column of a phase with the people of one of the phase's studies: `metric` and its `line` of the `summary` of an
-    analysis (`row`). `version` is that of the metric, None where it is not known; `reference` is the one in force."""
+    analysis (`row`). `version` is the metric's, None if unknown; `reference` is the one in force."""
 
     row: StudyAnalysis
     summary: Summary

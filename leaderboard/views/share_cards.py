@@ -366,5 +366,5 @@ def _ends(low: float | None, high: float | None, opinions: bool) -> str:
 
 
 def sent(sheet: Sheet) -> HttpResponse:
-    """A card as the answer to who asks for it."""
+    """A card as the answer to a request."""
     return for_everybody(HttpResponse(drawn(sheet), content_type="image/png"))

@@ -290,8 +290,8 @@ def by_criterion(record: EvidenceRecord, titles: Mapping[str, str]) -> str:
 
 
 def across_ceiling(record: EvidenceRecord, criterion: CriterionFigures) -> str:
-    """Sentence on what one rater reaches across items, and on how far the noise in people's means bounds a metric; empty where neither is
-    known, and no bound that reads as 1."""
+    """Sentence on one rater's figure across items, and on the bound that the noise in people's means sets a metric. Empty if neither is
+    known; a bound that reads as 1 is left out."""
     found = criterion.across
     if found is None:
         return ""

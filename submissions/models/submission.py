@@ -166,7 +166,7 @@ class Submission(Leased):
     # scored once that says that it is meant so.
     is_confirmed = models.BooleanField(default=False, editable=False)
     notified_at = models.DateTimeField(null=True, blank=True)  # when the e-mail on the outcome was sent or declined
-    # What the service made it as, for people to judge beside the entries; nobody sent such a row.
+    # Set if the service made this entry for raters, and as what; nobody sent such a row.
     made_as = models.CharField(max_length=80, blank=True, editable=False)
 
     is_repeated = False  # of an instance: it answers somebody who sent its bytes again

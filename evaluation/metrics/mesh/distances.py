@@ -247,7 +247,7 @@ def _reach(pieces: np.ndarray, places: np.ndarray, triangles: np.ndarray) -> np.
     uu, uv, vv, wu, wv = (np.einsum("kij,kij->ki", *pair) for pair in ((u, u), (u, v), (v, v), (w, u), (w, v)))
     with np.errstate(divide="ignore", invalid="ignore"):
         second, third = (vv * wu - uv * wv) / (uu * vv - uv * uv), (uu * wv - uv * wu) / (uu * vv - uv * uv)
-        # What lies beyond a side is measured to a place of the triangle that need not be the nearest, so at most.
+        # A point beyond a side is measured to a place of the triangle that need not be the nearest, so this is an upper bound.
         weights = np.maximum(np.stack([1 - second - third, second, third]), 0.0)
         weights /= weights.sum(axis=0)
         found = np.linalg.norm(w - weights[1, ..., None] * u - weights[2, ..., None] * v, axis=2)

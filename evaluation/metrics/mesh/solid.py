@@ -96,7 +96,7 @@ def _turned(faces: np.ndarray, which: np.ndarray) -> np.ndarray:
 class Rays:
     """Two rays along one axis at random places in each cell of the base of a box.
 
-    `low` and `high` float64[3]: the box, its axes in the order `axes`, of which the last is that of the rays. `base` float64[2, 2, n, n]:
+    `low` and `high` float64[3]: the box, its axes in the order `axes`; rays run along the last. `base` float64[2, 2, n, n]:
     for either ray of each cell its place along the first and the second axis, by the cell's numbers along them.
     """
 

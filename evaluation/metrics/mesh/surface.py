@@ -1,6 +1,6 @@
 """A triangle mesh as a surface: cleaned, welded, and in an order that no file can change.
 
-Coordinates are those of the reference's frame (see `pair`): its longest side is 1.
+Coordinates are in the reference's frame (see `pair`): its longest side is 1.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def osim_rois(pair: RenderPair, saliency: str, gabor_compat: bool, low_quality_r
 
 def _by_pieces(pair: RenderPair, saliency: str, gabor_compat: bool, least: float, **of_the_scene: object) -> MetricResult:
     """Versions 2 and 3: t(p) = 1 / (1 + (‖x̂_reference − x̂_render‖ / d₀)²), where no deviation of a feature is less than `least` of their
-    median; other parameters are those of `osim.finish`."""
+    median. The other parameters are as in `osim.finish`."""
     return unfit(pair, least) or _of_view(pair, saliency, gabor_compat, lambda: 1 / (1 + differences(pair, least) ** 2))
 
 

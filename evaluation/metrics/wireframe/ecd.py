@@ -151,7 +151,7 @@ def _metres(pair: Pair, points: np.ndarray, others: Segments) -> np.ndarray:
 
 
 def _corners(edges: Segments) -> np.ndarray:
-    """float64[2 S, 3]: the ends of the segments, those of one after those of the other."""
+    """float64[2 S, 3]: both ends of each segment, segment by segment."""
     return np.ascontiguousarray(edges.ends.reshape(-1, 3))
 
 

@@ -41,7 +41,7 @@ def hss(pair: Pair, vert_thresh: float, edge_thresh: float, sections: int) -> Me
 def hss_exact(pair: Pair, vert_thresh: float, edge_thresh: float) -> MetricResult:
     """The same score of straight 64-sided tubes with the volume of true cylinders; parts `hss_f1`, `hss_iou`.
 
-    It does not depend on orientation. Its solids are those of the exact Jaccard distance. Where
+    It does not depend on orientation. It has the same solids as the exact Jaccard distance. Where
     either side has no edge longer than 1e-9 m, IoU is 0.
     """
     shared = exact_overlap(pair, edge_thresh) if all(map(len, pair.segments(None))) else NOTHING

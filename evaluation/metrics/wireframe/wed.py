@@ -2,10 +2,9 @@
 
 WED = (T + cv_del n_del + cv_ins n_ins + ce (len_del + len_ins)) / L
 
-T is the distance that assigned vertices are moved, n_del and n_ins count vertices deleted and
-inserted, len_del and len_ins are the lengths of edges deleted and inserted, L is the reference's
-total length. The variants differ in how predicted vertices are assigned to those of the
-reference. A vertex cost below 0 is a multiple of the reference's diameter, else it is in metres.
+T is the distance that assigned vertices are moved, n_del and n_ins count vertices deleted and inserted, len_del and len_ins are the lengths
+of edges deleted and inserted, L is the reference's total length. The variants differ in how predicted vertices are assigned to reference
+vertices. A vertex cost below 0 is a multiple of the reference's diameter, else it is in metres.
 
 A reference without length cannot be divided by: that is the caller's error (DegenerateReference). If only merging its vertices leaves no
 length, the metric does not apply.
@@ -250,8 +249,8 @@ def _vertex_cost(name: str, default: float, act: str, source: Source) -> Param:
 
 
 def _costs(source: Source) -> tuple[Param, Param, tuple[Param, ...]]:
-    """Cost of inserting a vertex, of deleting one, and what else counts. The values are those of the S23DR 2024 scorer, which is
-    `source` for the metric: the wireframe paper prints none."""
+    """Cost of inserting a vertex, of deleting one, and what else counts. The values are from the S23DR 2024 scorer, which is `source` for
+    the metric: the wireframe paper prints none."""
     rest = (
         Param("ce", 1.0, "float", low=0.0, high=_LARGEST, doc="Cost of inserting or deleting a metre of edge, in metres.", source=source),
         Param("normalized", True, "bool", doc="Divide by the reference's total length; else the value is in metres.", source=source),

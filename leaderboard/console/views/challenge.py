@@ -118,7 +118,7 @@ def overview(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         for batch in [EvaluationBatch.latest(phase)]
     ]
 
-    # What a challenge needs before people can take part: done or not, what, and where.
+    # A step that a challenge needs before people can take part: done or not, what, and where.
     at = [challenge.slug]
     first = rows[0]["phase"] if rows else None
     here = [*at, first.slug] if first else at

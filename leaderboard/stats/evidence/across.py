@@ -58,8 +58,8 @@ class Stimuli(Protocol):
 class LeftOut:
     """Means of J stimuli without one group, without one rater, and without one rater's scores of one group.
 
-    `y` and `group` [J] are those of all; `without` float64[raters, J] are the means without each rater; `cells` int64[cells, 2] are the
-    raters and groups that go together. Where people are not known, there are none of both.
+    `y` [J] has the means of all scores, and `group` [J] their groups. `without` float64[raters, J] has the means without each rater.
+    `cells` int64[cells, 2] has the raters and groups that go together. Where people are not known, there are none of both.
     """
 
     y: Floats
@@ -342,9 +342,9 @@ class Alike:
 def likeness(
     judged: Stimuli, metrics: Mapping[str, Floats], persons: bool, among: Sequence[str] = (), of: Sequence[str] = tuple(CORRELATIONS)
 ) -> dict[str, Compared]:
-    """Likeness of people's order of all stimuli to that of each metric x float64[J], by the correlations `of`, with places. A metric that
-    lacks values is compared with the stimuli it has. Places are those of the metrics `among`, which have all values, and a metric called
-    "size" is what they are compared with."""
+    """Likeness of people's order of all stimuli to each metric x float64[J], by the correlations `of`, with places. A metric that
+    lacks values is compared with the stimuli it has. Places are given to the metrics `among`, which have all values. They are compared with
+    a metric called "size"."""
     found: dict[str, dict[str, SetFigure]] = {name: {} for name in of}
     tests: dict[str, list[MetricPair]] = {name: [] for name in of}
     patterns: dict[bytes, list[str]] = {}

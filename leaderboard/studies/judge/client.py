@@ -4,8 +4,8 @@ One client is shared by the threads that ask. It keeps a pace, waits as long as 
 while after faults, and gives up after some seconds, because whoever runs it has other work. The key is sent and nowhere else
 shown: it stands in no message, no log, no text and no repr.
 
-The maximum cost of a request is known before it is sent, see `Endpoint.bound`. Where an answer was lost that may have been made, and so may
-have to be paid, a client for whoever counts money does not ask again by itself.
+The maximum cost of a request is known before it is sent, see `Endpoint.bound`. A lost answer may have been made, and so may have to be
+paid. A client for a caller that counts money then does not ask again by itself.
 """
 
 from __future__ import annotations

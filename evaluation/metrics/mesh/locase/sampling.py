@@ -145,7 +145,7 @@ def sampled(points: Shape, how: Sampling) -> Shape:
 def _fold(points: Shape, first: int) -> int:
     """The lowest power of the places in the plane of an axis and the next whose moment says where the axes are.
 
-    It is that of the shape's own symmetry: 4 for a square table, 3 for a tripod, 2 for what has none.
+    It is the order of the shape's own symmetry: 4 for a square table, 3 for a tripod, 2 for a shape without one.
     """
     x, y = points.points[:, first], points.points[:, first + 1]
     far, nothing = np.sqrt(x * x + y * y), np.zeros_like(x)

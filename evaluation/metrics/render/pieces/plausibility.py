@@ -133,7 +133,7 @@ class Known:
 
     @cached_property
     def rare(self) -> float:
-        """u₅: a place with a lower u is rarer than 95 % of those of clean views."""
+        """u₅: a place with a lower u is rarer than 95 % of clean views' places."""
         return float(np.quantile(np.concatenate([one.u for one in self.each]), RARE))
 
 

@@ -138,7 +138,7 @@ class Layer(Protocol):
 
 @dataclass(eq=False)
 class InMemory:
-    """Features [R, C] that stay where they are. What screening needs is kept too where `keep` allows it, else made again."""
+    """Features [R, C] that stay where they are. Data for screening are kept too if `keep` allows it, else made again."""
 
     features: Tensor
     keep: bool = True

@@ -24,8 +24,8 @@ SMALLEST = 64
 def walk(total: int, size: int, step: Callable[[int, int], None], smallest: int = SMALLEST) -> int:
     """`step(start, stop)` over [0, total) in blocks of `size`; returns the size it ended with.
 
-    A step that runs out of memory is done again with half the block, and so are those after it; what was done stays
-    done, so a step must leave nothing behind where it fails. With `smallest` or less the error is raised to the caller.
+    A step that runs out of memory is done again with half the block, and so are later steps. Finished steps stay done, so a step must leave
+    nothing behind if it fails. With `smallest` or less the error is raised to the caller.
     """
     start = 0
     while start < total:
@@ -54,8 +54,8 @@ _BITS = {2: torch.int16, 4: torch.int32}
 
 @dataclass(frozen=True)
 class Limits:
-    """`chunk`: bytes of reference features held at a time where they are read from a file; `tile`: test × reference features
-    multiplied at a time (None: what the device takes well)."""
+    """`chunk`: bytes of reference features held at a time when read from a file. `tile`: test × reference features multiplied at a time
+    (None: a good size for the device)."""
 
     chunk: int = 64 << 20
     tile: tuple[int, int] | None = None
