@@ -1,7 +1,7 @@
 """`python -m evaluation`: list the metrics, score files on one's own machine as the server does, damage wireframes, measure metrics.
 
-Exit codes: 0 done; 1 the prediction is not acceptable, its problems are on stderr; 2 the command
-cannot be carried out as given (an unknown metric, a file that is not there), in one sentence.
+Exit codes: 0 done. 1 the prediction is not acceptable; its problems are on stderr. 2 the command cannot
+be carried out as given, such as for an unknown metric; one sentence says why.
 """
 
 from __future__ import annotations

@@ -38,12 +38,12 @@ class Simulated:
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of entry; `key` is that of its row in `submissions/kinds.py`.
+    """One kind of entry; `key` is the key of its row in `submissions/kinds.py`.
 
     `pair` is the dotted name of what a metric takes: one item's prediction and reference, with the work that metrics share on them.
-    `trials` is the module that damages models for the sanity tests, and `weaknesses` one with examples of what metrics overlook.
-    `tests` are those of the suite's tests that are asked of some kinds only. `warnings` is the dotted name of (items, columns,
-    seconds) -> sentences on what an organizer may not have meant.
+    `trials` is the module that damages models for the sanity tests, and `weaknesses` one with examples of what metrics overlook. `tests`
+    are the suite's tests that are for some kinds only. `warnings` is the dotted name of (items, columns, seconds) -> sentences on possible
+    mistakes of an organizer.
     """
 
     key: str

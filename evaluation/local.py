@@ -59,7 +59,7 @@ class Outcome:
     problems: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     requests: tuple[MetricRequest, ...] = ()
-    specs: Mapping[str, registry.MetricSpec] = field(default_factory=dict)  # by slug, those of programs too
+    specs: Mapping[str, registry.MetricSpec] = field(default_factory=dict)  # by slug, programs too
     fingerprints: Mapping[str, str] = field(default_factory=dict)
     groups: tuple[str, ...] = ()  # of each item
     unit_scale: float = 1.0
@@ -116,8 +116,8 @@ def score(
 
     `metrics` are KEY or KEY:SLUG, where KEY may be the folder or zip of a metric program; `boxed` runs it in a sandbox. `params` are
     KEY.NAME=VALUE or SLUG.NAME=VALUE. A manifest gives the units, parameters, groups and missing rule of its phase, and the background and
-    size rule of images. Without a manifest, a unit of the coordinates has `unit_scale` metres, each sample is its own group (a render's
-    group is its scene), a missing sample gets the worst value, and images are laid on white. `groups` names other groups, of every item.
+    size rule of images. Without a manifest, a unit of the coordinates has `unit_scale` metres. Each sample is its own group; a render's
+    group is its scene. A missing sample gets the worst value, and images are laid on white. `groups` names other groups, of every item.
     `jobs` processes share the items, which changes no value. Raises CannotScore.
     """
     manifest = None

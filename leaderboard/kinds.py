@@ -15,18 +15,18 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of entry; `key` is that of its row in `submissions/kinds.py`.
+    """One kind of entry; `key` is the key of its row in `submissions/kinds.py`.
 
     `viewer` names the address of an item's data for the 3D view, and `item_template` and `compare_template` draw that view; all are empty
-    for kinds shown as pictures. `rated` is the dotted name of (question) -> what a rater's browser reads first, and `rated_suffix` that of
-    the files it names. `criteria` are the questions to raters, by criterion. `corruptions` and `empty_entry` say which entries the service
-    can make for raters beside those of teams. `example` is the dotted name of (manifest, item, number) -> a thing and the same with noise,
-    for the starter kit. `drawing` is the dotted name of (key of a stored reference, key of a stored entry, item) -> a small drawing of
-    both. `tile` is that of (key of a stored reference or nothing, key of a stored entry, item, the columns as JSON, metres per unit) -> a
-    drawing for an entry's gallery. Both are empty for kinds without drawings. `thumbnail` is that of (item, times) -> a picture of the item
-    alone, enlarged so many times. `measure` is what the size of an entry counts, and `coloured` says that its files may have colours. Judge
-    models see it as `judged` says (`JudgeRun.Form`), from pictures that are drawn here where it is `drawn`. `materials` are what published
-    sets of judgements call such things.
+    for kinds shown as pictures. `rated` is the dotted name of (question) -> what a rater's browser reads first; the files it names have the
+    `rated_suffix`. `criteria` are the questions to raters, by criterion. `corruptions` and `empty_entry` say which entries the service can
+    make for raters beside those of teams. `example` is the dotted name of (manifest, item, number) -> a thing and the same with noise, for
+    the starter kit. `drawing` is the dotted name of (key of a stored reference, key of a stored entry, item) -> a small drawing of both.
+    `tile` is the dotted name of (key of a stored reference or nothing, key of a stored entry, item, the columns as JSON, metres per unit)
+    -> a drawing for an entry's gallery. Both are empty for kinds without drawings. `thumbnail` is the dotted name of (item, times) -> a
+    picture of the item alone, enlarged so many times. `measure` is what the size of an entry counts, and `coloured` says that its files may
+    have colours. Judge models see it as `judged` says (`JudgeRun.Form`), from pictures that are drawn here where it is `drawn`. `materials`
+    are what published sets of judgements call such things.
     """
 
     key: str

@@ -67,7 +67,7 @@ def study_to_rate(key: str) -> Study:
 
 
 def shown_board(user: Any, challenge: str, phase: str) -> PhasePlace:
-    """The phase at that address, for who sees its board; Http404 for others."""
+    """The phase at that address, if the viewer sees its leaderboard; else Http404."""
     place = phase_place(user, challenge, phase)
     if not place.sees_board:
         raise Http404

@@ -1,8 +1,8 @@
 """`python -m leaderboard.server`: the web server, whose processes end with it.
 
-Granian forks a process per worker. By itself such a process outlives a server that was killed and stays on the port, and
-while it starts it does not hear that it should stop. The application is loaded once, before the first fork: what keeps it from
-starting ends the server with a sentence, and a process that was killed is there again at once.
+Granian forks a process per worker. By itself such a process outlives a server that was killed and stays on the port, and while it starts it
+does not hear that it should stop. The application is loaded once, before the first fork. An error at its start ends the server with a
+sentence, and a killed process is replaced at once.
 """
 
 from __future__ import annotations

@@ -118,8 +118,8 @@ class Why:
 
 @dataclass(frozen=True)
 class EntryState:
-    """State of an entry, and why. `waits` says what it waits for while nobody works on it, `note` what organizers gave as their reason;
-    `since` is when a flag was set, `until` the moment before which its team may confirm it, on the clock of `zone`."""
+    """State of an entry, and why. `waits` says what it waits for while nobody works on it. `note` is the organizers' reason. `since` is
+    when a flag was set. `until` is the moment before which its team may confirm it, on the clock of `zone`."""
 
     state: State
     why: Why | None = None

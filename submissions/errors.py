@@ -8,9 +8,8 @@ from datetime import datetime
 class Refused(Exception):
     """An act that is not possible now, for a reason the person can read.
 
-    `sentence` says what is wrong, where, and what to do; `code` is a stable short name for
-    programs (`limit_reached`, `phase_closed`, ...); `retry_at` is when the same act may work.
-    Pages show the sentence, the API answers with problem details of the same words.
+    `sentence` says what is wrong, where, and what to do. `code` is a stable short name for programs (`limit_reached`, `phase_closed`, ...).
+    `retry_at` is when the same act may work. Pages show the sentence, the API answers with problem details of the same words.
     """
 
     def __init__(self, sentence: str, code: str = "refused", retry_at: datetime | None = None) -> None:

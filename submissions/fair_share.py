@@ -30,8 +30,8 @@ def turns(clock: float, backlog: float, ahead: int, costs: Sequence[float]) -> l
 
 
 def clock(open_: QuerySet, done: QuerySet) -> float:
-    """Turn that the clock has reached: the least turn of what is worked on or could be, and where there is nothing, the last of what is
-    done. Rows that wait for something else than workers do not hold it."""
+    """Turn that the clock has reached: the least turn of work that is done now or could be, else the last turn of finished work. Rows that
+    wait for something else than workers do not hold it."""
     at_hand = open_.filter(Q(lease_token__isnull=False) | Q(lease_until__isnull=True) | Q(lease_until__lte=database_clock.now()))
     first = at_hand.order_by("turn").values_list("turn", flat=True).first()
     return (done.order_by().aggregate(at=Max("turn"))["at"] or 0.0) if first is None else first

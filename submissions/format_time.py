@@ -1,8 +1,8 @@
 """Moments as people read them, the same on pages, in messages and in mail.
 
-A moment of a phase is on the phase's clock, an announcement on that of its challenge's main phase, any other in UTC, and says so; pages
-add the reader's own time behind it or in its tooltip. A day without an hour is of the same clock. Files, feeds, citations and the API are
-in UTC.
+A moment of a phase is on the phase's clock, an announcement on the clock of its challenge's main phase, and any other in UTC. Each says
+so. Pages add the reader's own time behind it or in its tooltip. A day without an hour is of the same clock. Files, feeds, citations and
+the API are in UTC.
 """
 
 from __future__ import annotations

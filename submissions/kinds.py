@@ -20,13 +20,13 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")  # of an item, or of its 
 class Family:
     """One kind of entry.
 
-    ``formats`` are the names a manifest uses, ``suffixes`` the format that each suffix means; ``tables`` are suffixes of files that hold
-    all samples together. ``sizes`` names the two numbers that say how large an item is (attributes of it); ``most`` bounds them anywhere,
-    ``least`` is what every phase allows. Files that end in one of ``companions`` are allowed beside the items' own, which alone decide
-    their content. ``exact`` is the form that reads back bit for bit, ``example`` the one that people like to look at. Ids of a ``grouped``
-    family are ``group/item``, and ``images`` says that its items are images: the size of each is given by the reference, and a phase has a
-    background and a rule for other sizes. ``stored`` is the suffix of stored items, and ``max_stored`` how many bytes those of one entry
-    may take.
+    ``formats`` are the names a manifest uses, ``suffixes`` the format that each suffix means. ``tables`` are suffixes of files that hold
+    all items together. ``sizes`` names the two attributes of an item that say how large it is. ``most`` bounds them anywhere, and every
+    phase allows ``least``. Files that end in one of ``companions`` are allowed beside the items' own, which alone decide their content.
+    ``exact`` is the form that reads back bit for bit, ``example`` the one that people like to look at. Ids of a ``grouped`` family are
+    ``group/item``. The items of a family with ``images`` are images: the reference gives the size of each, and a phase has a background
+    and a rule for other sizes. ``stored`` is the suffix of stored items, and ``max_stored`` how many bytes the items of one entry may
+    take.
     """
 
     key: str

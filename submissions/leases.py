@@ -1,5 +1,5 @@
-"""Work on a row under a lease: claim, heartbeat, release, the fence against late results, and what is put down to the
-row itself and what to a worker that was lost."""
+"""Work on a row under a lease: claim, heartbeat, release, and the fence against late results. It also counts failures of the row itself,
+and lost workers."""
 
 from __future__ import annotations
 
@@ -148,12 +148,12 @@ class Failable(models.Model):
 class Leased(Failable):
     """A row that one worker at a time works on.
 
-    `lease_token` is the fence: a worker writes only `under_lease` with the token it was given, so a result that comes after the row was
+    `lease_token` is the fence: a worker writes only `under_lease` with the token it was given. So a result that comes after the row was
     leased to another worker changes nothing.
 
-    Attempts that fail by the row's own doing (memory, time, an exception) and workers that are lost while they have it are
-    counted apart: MAX_ATTEMPTS of the one, MAX_LOSSES of the other, with pauses that double. From the second machine on
-    where a worker was lost, losses are the row's own doing and count as attempts.
+    Two counts are kept, with pauses that double. Attempts fail by the row's own doing (memory, time, an exception): up to
+    MAX_ATTEMPTS. Workers are lost while they have it: up to MAX_LOSSES. From the second machine on where a worker was lost,
+    losses are the row's own doing and count as attempts.
     """
 
     without_result = ""  # why the attempt in hand had none, in words for the log

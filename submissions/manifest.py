@@ -24,7 +24,7 @@ class ManifestError(ValueError):
 @dataclass(frozen=True)
 class Input:
     """Description of an item's input by the organizers: the box around it, its number of points (0: not stated), and the unit of its
-    coordinates (empty: that of the phase)."""
+    coordinates (empty: the phase's)."""
 
     low: tuple[float, float, float]
     high: tuple[float, float, float]
@@ -64,8 +64,8 @@ class Bounds:
 
 @dataclass(frozen=True)
 class MetricEntry:
-    """One column of the phase: its slug, the metric's registry key, the parameters that differ from the defaults, and the fingerprint of
-    what fixes its numbers (empty where it is not said)."""
+    """One column of the phase: its slug, the metric's registry key, the parameters that differ from the defaults, and its fingerprint
+    (empty if not given), which fixes its numbers."""
 
     slug: str
     key: str
@@ -130,8 +130,8 @@ class Manifest:
         return tuple(dict.fromkeys(item.size for item in self.items if all(item.size)))
 
     def reading(self, item: Item | None = None) -> dict[str, Any]:
-        """Return what the family's readers must know of this phase: nothing, or of images the background, and for an ``item`` its
-        size and what happens to other sizes."""
+        """Return this phase's settings for the family's readers: none, or for images the background, and for an ``item`` its size and the
+        rule for other sizes."""
         known = self.kind.reading(self.background)
         return known if item is None or not known else {**known, "size": item.size, "resize": self.resize == "reference"}
 

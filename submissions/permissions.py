@@ -45,8 +45,8 @@ class Viewer(Person):
         return RULES[action](self, thing)
 
     def require(self, action: str, thing: Any) -> None:
-        """Pass, or raise: Http404 where even the thing's being there is not theirs to know,
-        PermissionDenied where they may know of it but not do this, with a sentence where there is something to be done."""
+        """Pass, or raise. Http404 if they may not even know that the thing exists. PermissionDenied if
+        they may know of it but not do this; it has a sentence if they can do something about it."""
         if self.may(action, thing):
             return
         see = {Challenge: "challenge.see", Phase: "phase.see", Submission: "submission.see", Team: "team.see"}.get(type(thing))

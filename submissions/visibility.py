@@ -183,8 +183,8 @@ def sees_board(person: Person, phase: Phase) -> bool:
 
 
 def sees_reference(person: Person, phase: Phase) -> bool:
-    """True for organizers; once the phase is open, also for those to whom it shows its reference: participants, or everybody who sees
-    the challenge."""
+    """True for organizers. Once the phase is open, also for people who may see its reference: participants, or everybody who sees the
+    challenge."""
     if person.organizes:
         return True
     if not sees_challenge(person, phase.challenge) or not phase.has_opened(person.now):

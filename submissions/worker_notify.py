@@ -14,8 +14,8 @@ from django.db import transaction
 log = structlog.get_logger(__name__)
 
 # Names that can be woken, with the task and queue of each. Tasks are sent by name, because
-# they live in rooms above this one. Workers take of their queues in turn, so what has one of its own does not wait behind all the
-# nudges of the others: boards and mail, which are short, and what is about people's answers.
+# they live in rooms above this one. Workers take from their queues in turn. So short tasks (leaderboards and mail) and tasks on
+# people's answers have queues of their own, and do not wait behind all the nudges of the others.
 TASKS = {
     "work": ("evaluation.work", "cpu"),
     "gpu": ("evaluation.work_gpu", "gpu"),

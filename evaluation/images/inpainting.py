@@ -1,8 +1,8 @@
 """Filling holes of an image from their edges, by diffusion.
 
 Harmonic: each filled pixel is the mean of its neighbours, so that Δu = 0 in the hole and u is the image on its edge.
-Biharmonic: ΔΔu = 0, which carries on slopes as well as values, in the sense of least squares: the filled pixels make the
-sum of (Δu)² over the hole and its edge as small as it can be. At the image's border the missing neighbours are left out.
+Biharmonic: ΔΔu = 0 in the sense of least squares, which carries on slopes as well as values. The filled pixels minimise the
+sum of (Δu)² over the hole and its edge. At the image's border the missing neighbours are left out.
 Large holes are solved at a smaller size first and smoothed at the full one.
 """
 

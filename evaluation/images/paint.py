@@ -53,10 +53,10 @@ def difference(prediction: np.ndarray, reference: np.ndarray) -> np.ndarray:
 
 
 def similarity(image: np.ndarray, found: np.ndarray, line_below: float | None = None) -> np.ndarray:
-    """uint8[H, W, 3]: a map of similarities [H, W] blended evenly with a grey copy of its image uint8[H, W, 3], so that black in the image
-    does not look like a low value in the map.
+    """uint8[H, W, 3]: a map of similarities [H, W] over a grey copy of its image uint8[H, W, 3], with OPACITY. Black in the image
+    then does not look like a low value in the map.
 
-    A line surrounds where the map is below `line_below`, by default its 5th percentile.
+    A line surrounds the places where the map is below `line_below`, by default its 5th percentile.
     """
     grey = image.mean(axis=2, keepdims=True)
     colours = picture(found, *SIMILARITY)[..., :3]

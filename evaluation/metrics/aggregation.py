@@ -22,15 +22,12 @@ BLOCK_CELLS = 1_000_000  # float64 cells of one working array: 8 MB
 class Summary:
     """A metric over a whole submission.
 
-    `value` is the unweighted mean over groups of the mean within each group. A missing item comes with the
-    worst value (`scoring.py`); items without a value are left out and counted in `n_null`. The 95 % interval is
-    that of `mean_interval` over `n` units: groups, or items where all items share one group (`resampled` says
-    which); None where
-    it gives none. `median`, `minimum`, `maximum` and `sd` (ddof=1, None for one unit) are over the same units.
-    `n_ok` counts the items whose file was scored, empty ones included; one of another size than
-    the reference counts as missing. `extra` holds figures over the summed parts, such as
-    `corner_offset_micro`. A metric of groups has units where there are two groups or more, and one
-    of the whole set never: where there is one unit, there is no interval.
+    `value` is the unweighted mean over groups of the mean within each group. A missing item comes with the worst value (`scoring.py`);
+    items without a value are left out and counted in `n_null`. The 95 % interval is from `mean_interval` over `n` units; None where it
+    gives none. Units are groups, or items if all share one group (`resampled` says which). `median`, `minimum`, `maximum` and `sd` (ddof=1,
+    None for one unit) are over the same units. `n_ok` counts the items whose file was scored, empty ones included; one of another size than
+    the reference counts as missing. `extra` holds figures over the summed parts, such as `corner_offset_micro`. A metric of groups has
+    units where there are two groups or more, and one of the whole set never: where there is one unit, there is no interval.
     """
 
     value: float | None

@@ -12,8 +12,8 @@ from types import MappingProxyType
 
 @dataclass(frozen=True)
 class Peer:
-    """Comparison with one function of a program. `equal` is true where both give the same value of the same input; `words` say how near,
-    or what differs and how one value becomes the other."""
+    """Comparison with one function of a program. `equal` is true if both give the same value for the same input. `words` say how near they
+    are, or the difference and how one value becomes the other."""
 
     name: str
     equal: bool

@@ -78,8 +78,8 @@ def prepare(
 
 
 class _Asked:
-    """The metrics to ask for what they keep of an item. Of the first item of a scene each is asked by itself, and what
-    keeps nothing is not asked again there: many look at a network's features of both images and keep none."""
+    """The metrics to ask for what they keep of an item. For the first item of a scene each is asked by itself. A metric that keeps nothing
+    is not asked again there: many look at a network's features of both images and keep none."""
 
     def __init__(self, requests: Sequence[scoring.MetricRequest], item_ids: Sequence[str]) -> None:
         self._all = list(requests)

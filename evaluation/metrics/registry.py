@@ -48,7 +48,7 @@ class OtherDefinition(ValueError):
     """Values of a column are of another definition than this code computes, in one sentence."""
 
 
-# What their functions load on first use, the networks' torch aside: a worker that forks its jobs loads it before.
+# Libraries that their functions load on first use, torch aside: a worker that forks its jobs loads them before.
 LIBRARIES = (
     "scipy.fft",
     "scipy.linalg",
@@ -160,7 +160,7 @@ def parse_param(key: str, name: str, text: str) -> Any:
 def fingerprint(key: str, params: Mapping[str, Any], weights_sha256: str | None = None) -> str:
     """sha256 (hex) of what fixes a metric's numbers: key, version, all parameters, weights.
 
-    Where no digest is given, it is that of the weights the parameters name, for a metric that has any.
+    The default digest is of the weights that the parameters name, for a metric that has any.
     """
     spec = get(key)
     resolved = resolve_params(key, params)

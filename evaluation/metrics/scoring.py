@@ -75,9 +75,9 @@ def score_items(
     A prediction that is absent or None is a missing item. `unit_scale` is in metres per unit of
     the files; lengths come out in metres. `progress` is called with (done, total) after each item.
 
-    `clock` gains the seconds that each slug took by itself, and those of the work that several share (matchings, samples, solids), under
-    their slugs with a + between them, whichever asked first. `devices` gains the types of devices (cpu, cuda) on which networks and what
-    else a graphics card may do were computed for each slug. `prepared` gives what is known of a reference item already, and gains what is
+    `clock` gains the seconds that each slug took by itself. Seconds of work that several share (matchings, samples, solids) are under their
+    slugs with a + between them, whichever asked first. `devices` gains the types of devices (cpu, cuda) on which networks, and other work
+    that a graphics card may do, were computed for each slug. `prepared` gives what is known of a reference item already, and gains what is
     not; see `evaluation.metrics.prepared`. `groups` names the group of each item, for programs that see a whole group; without it each is
     in the group of its name.
     """

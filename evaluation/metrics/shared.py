@@ -70,8 +70,8 @@ class Ledger:
                 self._open[-1][1] += took
 
     def shared(self) -> tuple[dict[tuple[str, ...], float], dict[str, float]]:
-        """(seconds by the columns that needed the same work, at least two in the order of their names; what of them each column spent,
-        because it asked first)."""
+        """(seconds by the columns that needed the same work, at least two in the order of their names; the part of them that each column
+        spent, because it asked first)."""
         needed: dict[Hashable, frozenset[str]] = {}
 
         def columns(key: Hashable) -> frozenset[str]:
@@ -96,13 +96,13 @@ class SharedWork:
     """The work that a prediction and its reference share while metrics look at them.
 
     `prepared` holds arrays that depend on the reference and its unit alone, by key. The caller may fill the mapping from a store before and
-    store additions after; without one it lives as long as the pair. `repeats` may be set to a mapping by who compares many near copies of
-    one model: values by what they were computed from.
+    store additions after; without one it lives as long as the pair. A caller that compares many near copies of one model may set `repeats`
+    to a mapping: values by their inputs.
     """
 
     def __init__(self, prepared: MutableMapping[str, Arrays] | None = None) -> None:
         self.prepared: MutableMapping[str, Arrays] = {} if prepared is None else prepared
-        self.ledger: Ledger | None = None  # may be set by who asks what each column costs
+        self.ledger: Ledger | None = None  # a caller that measures each column's cost may set it
         self.repeats: MutableMapping[Hashable, Any] | None = None
         self.given: tuple[Any, Any] = (None, None)  # prediction and reference as they were read, where the pair was made of such
         self._done: dict[Hashable, Any] = {}
@@ -122,7 +122,7 @@ class SharedWork:
         return self._done[entry]
 
     def keep(self, key: Hashable, found: Any) -> None:
-        """Have what `once` gives for `key`, in the precision that is computed in now: it was found together with that of other pairs."""
+        """Set the value that `once` gives for `key`, in the present precision: it was computed together with other pairs' values."""
         self._done[key, precision.current()] = found
 
     def has(self, key: Hashable) -> bool:

@@ -168,7 +168,7 @@ class Scorer(Protocol):
     views: int  # how many clean views there are
 
     def score(self, pixels: np.ndarray, without: int | None) -> tuple[float, np.ndarray | None]:
-        """The score of uint8[H, W, 3] against the clean views other than number `without`, and its map, where it has one: floats
+        """The score of uint8[H, W, 3] against the clean views other than number `without`, and its map or None. A map has floats
         per cell or per pixel, row by row, higher where the picture is more plausible."""
         ...
 
@@ -193,10 +193,10 @@ class MetricSpec:
     is `precision`, which `compute` handles.
 
     `worst` says how the value of a missing item is computed; that value also bounds values in ranking. It is "0", "1", "2", "tau" (the
-    parameter of that name), "gt_diagonal" (of the reference's bounding box, in metres, or in the frame of the parameter `normalize`),
-    "gt_diagonal_squared", "empty_prediction" (the metric's own value for one), or "null" (no value). A metric of level "group" or "set"
-    finds its values in two steps. `function` gives each item's result with its `partial`; `finish` computes the value of each group, or of
-    all items, from the partials. `finish` decides what a missing item does, and `worst` only caps the value.
+    parameter of that name), "empty_prediction" (the metric's own value for one), "null" (no value), "gt_diagonal" or
+    "gt_diagonal_squared". The diagonal is of the reference's bounding box, in metres or in the frame of the parameter `normalize`. A metric
+    of level "group" or "set" finds its values in two steps. `function` gives each item's result with its `partial`; `finish` computes the
+    value of each group, or of all items, from the partials. `finish` decides what a missing item does, and `worst` only caps the value.
 
     `version` is raised whenever any number can change. `earlier` has the earlier versions that phases still use, oldest first. Metrics that
     may take longer than seconds declare their `effort`. `tolerance` is the largest difference between two machines; it is no part of the
@@ -297,8 +297,8 @@ class MetricSpec:
         return {param.name: params.get(param.name, param.default) for param in self.params}
 
     def tolerance_with(self, params: Mapping[str, Any]) -> Tolerance:
-        """The tolerance with these parameters: that of any other metric where they choose a way without a network, and a wider one where
-        networks compute in less than float32."""
+        """The tolerance with these parameters. It is any other metric's if they choose a way without a network, and wider if networks
+        compute in less than float32."""
         if self.networks and not self.networks_with(params):
             return EXACT
         return self.tolerance.times(WIDER[params.get(PRECISION.name, FLOAT32)]) if self.has_precision else self.tolerance

@@ -17,7 +17,7 @@ from evaluation.properties.gate.design import Outcome, Refusal
 class Standing:
     """The standing of a column of a batch: may it rank, and if not, why.
 
-    `scenes` are those it ranks by, where it does not rank by all. `id` is that of the row whose page has the evidence, if there is one.
+    `scenes` are those it ranks by, where it does not rank by all. `id` is the key of the row whose page has the evidence, if there is one.
     `percent` is how much of the test is done while it waits.
     """
 

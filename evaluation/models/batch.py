@@ -261,7 +261,7 @@ class EvaluationBatch(models.Model):
         return [MetricRequest(one.slug, one.key, one.params, one.version) for one in self.columns if one.slug not in without]
 
     def cache_key(self, slugs: list[str], start: int, stop: int) -> str:
-        """Storage key of what is prepared for those of these columns that are computed, over items [start, stop) of the reference."""
+        """Storage key of the data prepared for the computed ones of these columns, over items [start, stop) of the reference."""
         lost = {column.slug for column in self.not_computed()} | set(self.retired())
         fingerprints = [one.fingerprint for one in self.columns if one.slug in slugs and one.slug not in lost]
         return self.reference.cache_key(self.unit_scale, fingerprints, self.reference.item_ids[start:stop])

@@ -1,9 +1,9 @@
 """Checks of remote workers: other workers repeat some of their parts, and differences are investigated.
 
-A part of a token goes to a second worker always until TRUSTED_FROM of its parts agreed, then at the token's share, which the worker
-cannot know beforehand: it is drawn when its result is there. If two results differ, both are on hold, and with them all results of these
-tokens since their last agreement, until the service's own worker has done the part, or an organizer decides; wrong results are repeated.
-What workers of such a token had in hand goes to a second worker, too, and counts for nothing once the token was wrong.
+A second worker repeats every part of a token until TRUSTED_FROM of its parts agreed, and later the token's share of them. The draw is
+made when the result is there, so the worker cannot know it beforehand. If two results differ, both are on hold, and so are all results
+of these tokens since their last agreement. Then the service's own worker does the part, or an organizer decides. Wrong results are
+repeated. Parts in hand of such a token's workers go to a second worker too, and count for nothing once the token was wrong.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class CheckedPart(Protocol):
 def settle(part: CheckedPart, result: Mapping[str, Any], made: Mapping[str, Any]) -> bool:
     """Keep a worker's result of a part as a record, and decide: True if this `result` is valid, False if another worker is to do the part.
 
-    Call it under the phase's lock, by who holds the part; `made` are the record's own columns. Where others did the part before, their
+    Call it under the phase's lock, as the part's holder; `made` are the record's own columns. Where others did the part before, their
     records get their verdicts.
     """
     token, before = part.token, list(_open(part))
@@ -129,7 +129,7 @@ def _agree(record: PartRecord) -> None:
 
 
 def _wrong(record: PartRecord) -> None:
-    """A worker's value was wrong: its token gets no more parts, and what it did since its last agreement is done again by others."""
+    """A worker's value was wrong: its token gets no more parts, and others repeat its parts since its last agreement."""
     PartRecord.objects.filter(pk=record.pk).update(verdict=Verdict.WRONG, result=None)
     token = record.token
     if token is None:

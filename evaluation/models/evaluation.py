@@ -99,7 +99,7 @@ class Evaluation(Failable):
     @transaction.atomic
     def make(cls, submission: Submission, batch: EvaluationBatch, backlogs: Backlogs | None = None) -> Evaluation:
         """The evaluation and its parts: metrics by device times slices of samples. A retry after a
-        failure starts the same evaluation again. Who makes many of a batch gives `backlogs`, empty at first."""
+        failure starts the same evaluation again. A caller that makes many of a batch gives `backlogs`, empty at first."""
         before = cls.objects.filter(submission=submission, batch=batch)
         artifact = next(iter(before.values_list("artifact_key", flat=True)), "")
         before.delete()
@@ -146,8 +146,8 @@ class Evaluation(Failable):
 
     @staticmethod
     def lock_phase(pk: int) -> None:
-        """Return what ends a scoring writes to parts, evaluations, entries and the phase, in more than one order; so, as for
-        every change of a phase and its entries, the phase's lock comes before any of them."""
+        """Lock the phase. The end of a scoring writes to parts, evaluations, entries and the phase, in more than one order. So,
+        as for every change of a phase and its entries, the phase's lock comes first."""
         for phase in Phase.objects.filter(batches__evaluations=pk):
             phase.lock()
 
@@ -261,8 +261,8 @@ class Evaluation(Failable):
 
 
 def _cost(evaluation: Evaluation) -> dict[str, float]:
-    """Milliseconds per item of each metric, over all parts, with an equal share of what it shares with others; a metric that was not
-    timed is left out."""
+    """Milliseconds per item of each metric, over all parts, with an equal share of work that metrics share. A metric that was not timed is
+    left out."""
     total: dict[str, float] = {}
     for seconds in evaluation.parts.values_list("seconds", flat=True):
         for name, spent in (seconds or {}).items():
@@ -363,8 +363,8 @@ class Part(Deferrable):
 
     @property
     def ends_at(self) -> datetime | None:
-        """Moment at which the lease of a remote worker ends unless one more item is done: each item has its time, the first also what it
-        takes to begin, and all of them end by `due_at`."""
+        """Moment at which the lease of a remote worker ends unless one more item is done. Each item has its time; the first also has the
+        time to begin. All of them end by `due_at`."""
         if self.due_at is None or self.progressed_at is None:  # claimed from a service of an older version
             return self.lease_until
         begin = 0.0 if self.scored else part_plan.BEGIN_SECONDS
@@ -392,9 +392,9 @@ class Part(Deferrable):
         return True
 
     def finish(self, result: dict, seconds: dict[str, float] | None = None, fits: Mapping[str, str] | None = None, **made: Any) -> bool:
-        """Keep the result, what it cost and how its items fit the reference, under the current token only, and close the evaluation if
-        it was the last. False: the lease was lost, and nothing was written. `made` are further columns of its record: seconds of cores
-        and of cards, the environment.
+        """Keep the result, its cost and how its items fit the reference, under the current token only. Close the evaluation if it was the
+        last. False: the lease was lost, and nothing was written. `made` are further columns of its record: seconds of cores and of cards,
+        the environment.
 
         The result of a worker from outside may have to wait for a second worker's: see `crosscheck`.
         """

@@ -95,8 +95,8 @@ class Piece:
 
 
 def priced(batch: Batch) -> list[Piece]:
-    """The `pieces` of an entry with what each will take: by what the phase's newest scores took, else by what its metrics
-    declare, else by a guess."""
+    """The `pieces` of an entry with the expected time of each: from the phase's newest scores, else from its metrics' declared effort, else
+    a guess."""
     slugs = {column.fingerprint: column.slug for column in batch.columns}
     measured = {slugs[fingerprint]: cost / 1000 for fingerprint, cost in Score.newest_costs(batch.phase_id, slugs).items()}
     unknown = [column for column in batch.columns if column.slug not in measured]

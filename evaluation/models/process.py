@@ -28,7 +28,7 @@ class ProcessQuerySet(models.QuerySet):
         return self.live(now).exclude(clock_ahead__range=(-SKEW_SECONDS, SKEW_SECONDS)).order_by("-clock_ahead")
 
     def listeners(self, now: datetime | None = None) -> Counter[str]:
-        """Number of live workers that listen to each queue; to that of graphics cards, of those whose card can be used."""
+        """Number of live workers that listen to each queue. For the queue of graphics cards, only workers with a usable card count."""
         workers = self.live(now).filter(kind=Process.Kind.WORKER).values_list("queues", "card_trouble")
         return Counter(queue for queues, trouble in workers for queue in queues if not (trouble and queue == "gpu"))
 

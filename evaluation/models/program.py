@@ -39,8 +39,7 @@ CHECKS = ("run", "determinism")  # beside the document, those that decide whethe
 
 class MetricProgramQuerySet(LeasedQuerySet):
     def waiting(self, device: str | None = None) -> Self:
-        """Programs that have not been checked yet, first the one whose last slice was longest ago; those of a device alone, where one is
-        named."""
+        """Programs that have not been checked yet, first the one whose last slice was longest ago; only for the device, if one is named."""
         rows = self.filter(state=MetricProgram.State.WAITING).order_by("touched_at", "id")
         return rows if device is None else rows.filter(document__device=device)
 
@@ -58,10 +57,10 @@ class MetricProgramQuerySet(LeasedQuerySet):
 class MetricProgram(Run):
     """One version of a program. `scope` precedes its key: the challenge's address for an organizer's, another word for an entrant's.
 
-    A worker checks it after it has arrived, a slice at a time; `report` has what each check found, and `under_way` what
-    the next one has found by now, so that a worker that dies loses one slice at most. Only a program that passed all checks may score.
-    An entrant's is checked on generated models, so that nothing that it says can be of the hidden reference; `report` and `failure` quote
-    it and are for organizers, `cause` is what its entrant may know.
+    A worker checks it after it has arrived, a slice at a time. `report` has the findings of each check, and `under_way` those of the
+    next one so far, so a worker that dies loses one slice at most. Only a program that passed all checks may score.
+    An entrant's program is checked on generated models, so nothing that it says can be of the hidden reference. `report` and `failure`
+    quote it and are for organizers; its entrant may read `cause`.
     """
 
     class State(TextChoices):

@@ -135,7 +135,7 @@ class ResultTable(models.Model):
 
     @staticmethod
     def _score(submission: Submission, batch: EvaluationBatch, row: result_tables.ResultRow) -> None:
-        """Keep a row's values, with those of items where the table has them; intervals are made with the ranking."""
+        """Keep a row's values, and values of items if the table has them; intervals are made with the ranking."""
         now = timezone.now()
         vectors = np.array(row.vectors, dtype=np.float64) if row.vectors else None
         units = None if vectors is None else unit_matrix(vectors, batch.groups, names=batch.item_ids)

@@ -27,8 +27,8 @@ class Deferrable(Leased):
         abstract = True
 
     def begin(self, **values) -> bool:
-        """A worker has what it needs, so the wait for others is counted from zero, except for what this one still lacks; False if the lease
-        was lost."""
+        """Count the wait for other workers from zero, because one has what it needs, except for what this one still lacks. False if the
+        lease was lost."""
         return bool(self.under_lease().update(lacking_since=None, **values))
 
     def defer_to_others(self, why: Why, at_most: timedelta) -> None:
@@ -59,8 +59,8 @@ class Run(Deferrable):
 
 
 def give_up_without_card(waiting: LeasedQuerySet, worker: str) -> int:
-    """Give up those of these waiting runs that have waited a day for a worker with a graphics card, while there is none; the wait of others
-    begins now, unless it began before. How many were given up. `worker` is who does it."""
+    """Give up the waiting runs that have waited a day for a worker with a graphics card, while there is none. The wait of others begins
+    now, unless it began before. Returns how many were given up; `worker` does it."""
     now, given_up = database_clock.read(), 0
     waiting.unleased(now).filter(lacking_since__isnull=True).update(lacking_since=now)
     overdue = waiting.filter(lacking_since__lte=now - MAX_CARD_WAIT)

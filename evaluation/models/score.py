@@ -165,9 +165,9 @@ class Score(models.Model):
         return len(known) > 0 and bool(np.ptp(known) <= ALIKE * max(1.0, abs(float(known[0]))))
 
     def values_shown(self, sees_reference: bool) -> np.ndarray:
-        """`values` for somebody who may or may not see the reference. The worst value of some metrics,
-        which a missing item gets and a far-off one is capped at, is a length of the reference
-        itself (its diagonal, say); those are NaN for who may not see it."""
+        """`values` for somebody who may or may not see the reference. The worst value of some metrics is a
+        length of the reference itself, such as its diagonal. Missing items get it, and far-off ones are
+        capped at it; such values are NaN if the reference is hidden."""
         values = self.values
         if sees_reference or not len(values) or registry.get(self.key).worst not in FROM_REFERENCE:
             return values

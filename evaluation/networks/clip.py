@@ -101,8 +101,8 @@ TEXT_WIDTH, TEXT_LAYERS, TEXT_HEADS = 512, 12, 8
 class ClipTextTower(nn.Module):
     """Numbers of pieces int64[B, 77], as `Tokenizer.numbers` gives them, to float32[B, 512]; not brought to length 1.
 
-    A place attends to itself and to those before it, so text after the end changes nothing. `tokenizer` is that of the vocabulary which the
-    weights were trained with; the code that loads the tower sets it.
+    A place attends to itself and to those before it, so text after the end changes nothing. `tokenizer` has the vocabulary that the weights
+    were trained with; the code that loads the tower sets it.
     """
 
     tokenizer: Tokenizer

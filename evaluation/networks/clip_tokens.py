@@ -66,7 +66,7 @@ class Tokenizer:
         return [self._number[piece] for word in words for piece in self._pieces_of(word)]
 
     def numbers(self, text: str, places: int = PLACES) -> list[int]:
-        """The tower's numbers: start, pieces, end, and 0 in the places that are left. What is too long is cut before the end."""
+        """The tower's numbers: start, pieces, end, and 0 in the places that are left. Longer texts are cut before the end."""
         taken = [self._number[START], *self.pieces(text)[: places - 2], self._number[END]]
         return taken + [0] * (places - len(taken))
 

@@ -12,7 +12,8 @@ EPS = 1e-6  # of every layer norm
 
 @dataclass(frozen=True)
 class Size:
-    """The shape of one of the published networks; `side` is that of the images its embedding of places was made for, in pixels."""
+    """The shape of one of the published networks; `side` is the side, in pixels, of the images that its embedding of places was made
+    for."""
 
     width: int = 768
     layers: int = 12
@@ -90,8 +91,8 @@ class Block(nn.Module):
 
 
 class Dinov2(nn.Module):
-    """Images float32[B, 3, side, side], normalised as ImageNet's, to tokens float32[B, 1 + patches, width]: the class token, then
-    those of the patches row by row, after the last layer norm.
+    """Images float32[B, 3, side, side], normalised as ImageNet's, to tokens float32[B, 1 + patches, width]: the class token, then the
+    patches' tokens row by row, after the last layer norm.
 
     The token for masked patches, which the publisher's file has too, plays no part where nothing is masked.
     """

@@ -82,8 +82,8 @@ def fetch(file: PublishedFile, source: str = "", progress: Progress | None = Non
     """Get `file` into the cache and return a sentence about it; FetchError if it is missing or another.
 
     It comes from its publisher, or from `source`: an http(s) address or a file on this machine. Bytes that another process or an earlier
-    run has fetched are kept. The digest must be the one that its publisher states, in the list or in the server's answer, or that it had
-    when it was first fetched; where none is known, this one is kept from now on.
+    run has fetched are kept. The digest must be the one that its publisher states, in the list or in the server's answer, or the one of
+    the first fetch. If none is known, this one is kept from now on.
     """
     place = _Place(file.path)
     try:

@@ -1,8 +1,8 @@
 """Inception-v3 as the Fréchet inception distance uses it (Szegedy et al., 2015; the 2015-12-05 weights).
 
-Against the classifier of the same name: the average poolings inside the blocks leave the padding out of the mean, the
-last block pools by maximum, and images are resized as TensorFlow 1 did. The parameter names are those of the published
-file. Only what leads to the 2048 features of the third pooling is here; the file's classifier is not read.
+Against the classifier of the same name: the average poolings inside the blocks leave the padding out of the mean, the last block pools by
+maximum, and images are resized as TensorFlow 1 did. The parameter names are the published file's. Only what leads to the 2048 features of
+the third pooling is here; the file's classifier is not read.
 """
 
 from __future__ import annotations

@@ -101,8 +101,8 @@ def in_batches(
 ) -> list[Tensor]:
     """`compute(device, stacked inputs)` over all inputs, its results one by one and in order, on the CPU.
 
-    `compute` gets at most `batch` of them at a time that follow one another in one shape, on `device` (the best there is, if none is
-    named), and returns a tensor with one row for each. If the device runs out of memory the batch is halved and the work continues; a
+    `compute` gets at most `batch` consecutive inputs of one shape at a time, on `device` (by default the best there is). It returns a
+    tensor with one row for each. If the device runs out of memory the batch is halved and the work continues; a
     single input that does not fit on the graphics card is computed on the CPU. The log says both.
     """
     device = best_device() if device is None else device
@@ -167,7 +167,7 @@ def filled_by_others() -> str:
 
 
 def is_of_card(error: BaseException) -> bool:
-    """True if this is an error of the card, its driver or its libraries, which may be the card's own or that of what is computed."""
+    """True if this is an error of the card, its driver or its libraries. The card or the computation may be its cause."""
     return isinstance(error, torch.AcceleratorError) or (isinstance(error, RuntimeError) and str(error).startswith(OF_CARD))
 
 

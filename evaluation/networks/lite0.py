@@ -1,6 +1,6 @@
 """EfficientNet-Lite0, and its features at places of a picture. PURE.
 
-The network is that of Tan and Le, "EfficientNet" (2019), in the variant for phones: ReLU6, without squeeze and excitation. Its parameters
+The network is by Tan and Le, "EfficientNet" (2019), in the variant for phones: ReLU6, without squeeze and excitation. Its parameters
 have the names of the published file. Blocks are numbered from 0; the signed numbers behind block 2, 4 and 10 are the features, of
 stride 4, 8 and 16. A convolution of stride 2 pads one more behind than before, so feature j of stride s has its centre at pixel
 s·j + s − 1, not at s·j + s/2.

@@ -19,8 +19,8 @@ Span = tuple[int, int]  # from, and up to but not including
 
 @dataclass(frozen=True)
 class Side:
-    """One tile along one side of the picture, for each layer: what goes `into` it of all there is in front of it, what comes
-    `out` of it right, which part of that is the tile's of a tap (`own`), and how `long` the whole is behind it."""
+    """One tile along one side of the picture, with a span for each layer. `into` goes into the layer, `out` comes out of it
+    right, and `own` is the part of `out` that lies in no other tile. `long` is the length of the whole map behind the layer."""
 
     into: tuple[Span, ...]
     out: tuple[Span, ...]
@@ -45,7 +45,7 @@ class Tile:
         return rows, columns
 
     def apply(self, number: int, layer: nn.Module, x: Tensor) -> Tensor:
-        """The output of `layer` for what was right behind the one in front of it: [B, C, h, w] to what is right of its own."""
+        """The correct part of `layer`'s output, given the correct part [B, C, h, w] of the output of the layer before."""
         for dim, side in enumerate(self.sides, start=2):
             begin, end = side.into[number]
             x = x.narrow(dim, begin - (side.out[number - 1][0] if number else 0), end - begin)

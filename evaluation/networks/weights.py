@@ -430,8 +430,8 @@ def statement(spec: UsesWeights, params: Mapping[str, Any]) -> str:
 
 
 def are_removed(spec: UsesWeights, params: Mapping[str, Any]) -> bool:
-    """True if the metric was removed, or with these (full) parameters uses weights that there are no longer: of a network all of whose
-    sets are published, and of no published name."""
+    """True if the metric was removed, or with these (full) parameters uses weights that no longer exist: their network has only published
+    sets, and none has their name."""
     return bool(spec.removed) or any(
         network in PUBLISHED and network not in _FOLDERS and str(params.get(name)) not in PUBLISHED[network]
         for network, name in spec.networks

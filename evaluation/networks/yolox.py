@@ -129,7 +129,7 @@ class Focus(nn.Module):
 
 
 class CSPDarknet(nn.Module):
-    """The published backbone. Its `channels` are those of dark3, dark4 and dark5, which it returns in that order."""
+    """The published backbone. Its `channels` are for dark3, dark4 and dark5, which it returns in that order."""
 
     def __init__(self, depth: float = 1.0, width: float = 1.0, depthwise: bool = False) -> None:
         super().__init__()

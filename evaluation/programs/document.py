@@ -49,7 +49,7 @@ DEVICES = ("cpu", "gpu")
 KINDS_OF_PARAM = ("float", "int", "bool", "choice")
 RESERVED = ("seed",)  # given to every program
 TOLERANCE = 1e-6
-# What a program may import, of what the service runs on; the names are those of the distributions.
+# Libraries of the service that a program may import; the names are the distributions'.
 OFFERED = (
     "numpy",
     "scipy",
@@ -116,7 +116,7 @@ class MetricDocument:
         return self.run if self.device == "cpu" else f"{self.run} with a card"
 
     def of_kind(self, kind: str) -> MetricDocument:
-        """The document for entries of a kind: a program that takes files takes those of any kind."""
+        """The document for entries of a kind: a program that takes files takes files of any kind."""
         return dataclasses.replace(self, kind=kind) if self.kind == FILES else self
 
     def to_dict(self) -> dict[str, Any]:

@@ -88,7 +88,7 @@ class Program:
     def score_all(
         self, samples: Sequence[Sample], params: Mapping[str, Any], progress: Callable[[int], None] | None = None
     ) -> list[MetricResult]:
-        """The result of each sample, in order. At level group or set each sample gets that of its group, or of all. A missing item of
+        """The result of each sample, in order. At level group or set each sample gets the result of its group, or of all. A missing item of
         level item is not asked about, and has no value."""
         given = {"seed": 0, **params}
         if "reference" not in self.document.needs and not (self.document.needs and FAMILIES[self.document.kind].images):

@@ -40,8 +40,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Check:
-    """One check: whether it was passed, a sentence, which may quote the program, what it was found on, and the `Cause` where it failed;
-    `warning` is what organizers should know of one that was passed."""
+    """One check: whether it was passed, a sentence, which may quote the program, the `rows` behind it, and the `Cause` if it failed.
+    `warning` tells organizers about a passed check."""
 
     passed: bool
     sentence: str

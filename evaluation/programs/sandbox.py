@@ -252,7 +252,7 @@ class Calls:
             return Ended("size")
         if ended["end"] != "ok":
             return Ended(ended["end"])
-        # An answer is the call's own: that of another, or one written ahead, has another nonce.
+        # An answer is the call's own: another call's answer, or one written ahead, has another nonce.
         found, answer = data[: len(nonce)], data[len(nonce) :]
         return Ended("ok", answer) if found == nonce.encode() else Ended("crash")
 
@@ -569,7 +569,7 @@ def _bytes_below(folder: Path) -> int:
 
 @dataclass(frozen=True)
 class Rung:
-    """One way to isolate a program: what it runs, why it does not here (empty where it does), and what bounds a program there."""
+    """One way to isolate a program: what it runs, why it does not work here (empty if it does), and the limits of a program there."""
 
     name: str
     runs: str

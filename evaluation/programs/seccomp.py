@@ -11,7 +11,7 @@ import sys
 import tempfile
 from functools import cache
 
-# Everything else gets "operation not permitted". What is left out on purpose: sockets, other namespaces, mounts, tracing, keys, modules,
+# Everything else gets "operation not permitted". Left out on purpose: sockets, other namespaces, mounts, tracing, keys, modules,
 # io_uring, memfds, shared memory and message queues of System V, handles of files, devices, the clock, users. Also what tells or changes
 # which files lie in the machine's memory (mincore, readahead, fadvise, reads that do not wait): one call could leave a mark for the next.
 _CALLS = """

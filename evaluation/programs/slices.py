@@ -104,7 +104,7 @@ class SlicedProgram:
 
 
 def units(samples: Sequence[Sample], program: Program) -> list[list[int]]:
-    """Places of the samples that the program sees in one call: each, those of a group, or all. A command is run once for all."""
+    """Places of the samples that the program sees in one call: one sample, a group, or all. A command is run once for all."""
     level, together = program.document.level, dict[Any, list[int]]()
     for place, sample in enumerate(samples):
         key = "" if level == "set" or program.document.run != "python" else sample.group if level == "group" else place

@@ -1,4 +1,4 @@
-"""Property tables that come with the project: ours for the default parameters and for those of the demo, and the published one.
+"""Property tables that come with the project: ours for the default parameters and the demo's, and the published one.
 
 Nothing heavy is imported here, not even numpy: pages read this.
 """

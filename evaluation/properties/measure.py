@@ -35,8 +35,7 @@ Metric = tuple[str, Mapping[str, Any], str | None]  # key, parameters, sha256 of
 
 
 def _own_value(result: MetricResult) -> float | None:
-    """The value, or what was measured where a flag made it another: the suite damages the very views that are its clean ones, and a
-    copy of these counts as 0."""
+    """The value, or the measured one if a flag changed it: the suite damages its own clean views, and a copy of these counts as 0."""
     return result.parts.get("measured", result.value)
 
 

@@ -33,8 +33,8 @@ SHIFT = 0.1  # of D, to the right and down alike
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """`image` uint8[H, W, 3], `more` clean views uint8[N, H, W, 3] of its scene, `mask` bool[H, W], and `boxes` float64[M, 4] of
-    objects x1, y1, x2, y2 with the numbers of their classes int64[M] among `objects.KINDS`."""
+    """`image` uint8[H, W, 3], `more` clean views uint8[N, H, W, 3] of its scene, and `mask` bool[H, W]. `boxes` float64[M, 4] has
+    x1, y1, x2, y2 of objects; `classes` int64[M] has their numbers among `objects.KINDS`."""
 
     image: NDArray[np.uint8]
     more: NDArray[np.uint8]

@@ -22,8 +22,8 @@ SHARES = ("corner_precision", "corner_recall", "corner_f1", "edge_precision", "e
 
 @dataclass(frozen=True)
 class Property:
-    """One test of a suite: its id, its title (of sanity tests the published table's name for it), and the share that it is passed at;
-    `each` is what no single kind of damage may be below."""
+    """One test of a suite. The `title` of a sanity test is its name in the published table. `least` is the share that passes, and
+    `each` the share that every single kind of damage must reach."""
 
     id: str
     title: str
@@ -127,11 +127,10 @@ SANITY = Suite("sanity tests", f"sanity/{SUITE_VERSION}", lambda spec, params: t
 class Progress:
     """Progress of a run of a suite, as plain JSON; each slice of it goes on from there.
 
-    `rows`: what was measured: of sanity tests one dict of outcomes per model (`outcomes.plain`), in the dataset's order, of which only
-    the last may lack tests; of acceptance tests one score each (`evaluation.properties.gate.design.Row`).
-    `at`: where the next slice begins: the distances of the trial under way, of its first pairs; or the numbers of scene and subject.
-    `results`: the Table of sanity tests, once all are measured; the SceneVerdict of each scene that is done.
-    `done`, `total`: tests of single models, or scores.
+    `rows`: the measurements. Sanity tests have one dict of outcomes per model (`outcomes.plain`), in the dataset's order; only the last may
+    lack tests. Acceptance tests have one score each (`evaluation.properties.gate.design.Row`). `at`: where the next slice begins: the
+    distances of the trial under way, of its first pairs; or the numbers of scene and subject. `results`: the Table of sanity tests, once
+    all are measured; the SceneVerdict of each scene that is done. `done`, `total`: tests of single models, or scores.
     """
 
     rows: Sequence[Any] = ()
@@ -163,7 +162,7 @@ def monotone_rule(spec: MetricSpec) -> str:
 class Rate:
     """The rate of a metric in one test: shares of the `n` models judged, None where none was.
 
-    `rate` is the official one; `strict` and `weak` are those of the two rules of a monotone test.
+    `rate` is the official one; `strict` and `weak` are the rates by the two rules of a monotone test.
     `skipped` models were too small for the test, or the metric says nothing about them.
     """
 

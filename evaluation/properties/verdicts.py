@@ -74,8 +74,8 @@ def proportional(distances: Sequence[float]) -> Held:
 def is_uneven(distances: Sequence[float], of: int) -> bool:
     """True if the first of `of` distances step so unevenly that `proportional` cannot hold, for any others.
 
-    With k steps to come the quotient of standard deviation and mean is least where each of them is q / s, s being the sum
-    of the known ones and q that of their squares; n of them all then have the square n q / (s^2 + k q) - 1.
+    With k steps to come, the quotient of standard deviation and mean is least if each of them is q / s: s is the sum of the
+    known steps and q the sum of their squares. The quotient's square over all n steps is then n q / (s^2 + k q) - 1.
     """
     steps = [after - before for before, after in pairwise(distances)]
     to_come = of - 1 - len(steps)

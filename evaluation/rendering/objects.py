@@ -25,8 +25,8 @@ MAX_SEEDS = 20
 
 @dataclass(frozen=True)
 class Drawing:
-    """Settings of the reference views of generated objects: which `views` of each mesh, `size` px wide and high, which of its axes points
-    `up`, and how many `seeds` an entry sends of each prompt, all compared with the same views."""
+    """Settings of the reference views of generated objects: which `views` of each mesh, `size` px wide and high, and which of its axes
+    points `up`. An entry sends `seeds` objects for each prompt, all compared with the same views."""
 
     views: str = "turntable"
     size: int = 512

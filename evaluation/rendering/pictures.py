@@ -39,8 +39,8 @@ class Lighting:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """``colour``: uint8[H, W, 3] sRGB; ``normals``: float32[H, W, 3] in the camera's frame with x right, y up, z towards the
-    viewer, (0, 0, 0) where nothing is seen; ``items``: int64[samples·H, samples·W], NOTHING (−1) where nothing is seen."""
+    """``colour``: uint8[H, W, 3] sRGB. ``normals``: float32[H, W, 3] in the camera's frame with x right, y up, z towards the
+    viewer, (0, 0, 0) where nothing is seen. ``items``: int64[samples·H, samples·W], NOTHING (−1) where nothing is seen."""
 
     colour: NDArray[np.uint8]
     normals: NDArray[np.float32]

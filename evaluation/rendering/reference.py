@@ -25,8 +25,8 @@ SETS: Mapping[str, Callable[[], Sequence[View]]] = {"266": grid, "turntable": tu
 
 @dataclass(frozen=True, eq=False)
 class MeshView:
-    """``colour``: uint8[S, S, 3] sRGB on white; ``normals``: uint8[S, S, 3], (n + 1) / 2 of the normal in the camera's frame (x to
-    the right, y up, z towards the viewer), white where nothing is; ``mask``: bool[S, S], where anything is."""
+    """``colour``: uint8[S, S, 3] sRGB on white. ``normals``: uint8[S, S, 3], (n + 1) / 2 of the normal in the camera's frame (x to
+    the right, y up, z towards the viewer), white where nothing is. ``mask``: bool[S, S], True where anything is."""
 
     view: View
     colour: NDArray[np.uint8]

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 class Triangles:
     """Corners turn anticlockwise seen from outside.
 
-    ``corners`` and ``normals``: float64[T, 3, 3], in the world, normals of length 1; ``uv``: float64[T, 3, 2], texture
-    coordinates, 1 is once over the texture, rows run along v; ``materials``: int64[T], rows of the textures; ``items``:
-    int64[T], what the triangle is part of, 0 for the surroundings.
+    ``corners`` and ``normals``: float64[T, 3, 3], in the world, normals of length 1. ``uv``: float64[T, 3, 2], texture
+    coordinates; 1 is once over the texture, rows run along v. ``materials``: int64[T], rows of the textures. ``items``:
+    int64[T], the item that the triangle is part of, 0 for the surroundings.
     """
 
     corners: NDArray[np.float64]

@@ -1,8 +1,8 @@
 """Triangle seen at each sample of an image: a z-buffer over spans of rows. PURE.
 
-A triangle with corners p0, p1, p2 in the camera's frame is met by the ray through a sample, d = (x, y, 1), at depth z where
-M b = d with M = [p0 p1 p2]: the weights of the corners are z·b, and Σ b = 1/z. All four are linear in the sample's column and
-row, so a row of a triangle is the range of columns where they are positive, and no triangle need be clipped (M. Olano and
+A triangle has corners p0, p1, p2 in the camera's frame, M = [p0 p1 p2]. The ray through a sample, d = (x, y, 1), meets it at
+depth z where M b = d: the weights of the corners are z·b, and Σ b = 1/z. All four are linear in the sample's column and row.
+So a row of a triangle is the range of columns where they are positive, and no triangle need be clipped (M. Olano and
 T. Greer, "Triangle Scan Conversion using 2D Homogeneous Coordinates", 1997).
 """
 

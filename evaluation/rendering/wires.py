@@ -21,8 +21,8 @@ MAX_SIDE = 4096  # samples; beyond it the squares below would not fit into 64 bi
 
 @dataclass(frozen=True)
 class Viewpoint:
-    """Viewpoint of a picture in parallel projection: azimuth from x towards y and elevation above the ground, in degrees, z upwards; what
-    lies within `radius` of `centre` just fits into it."""
+    """Viewpoint of a picture in parallel projection: azimuth from x towards y and elevation above the ground, in degrees, z upwards. The
+    ball of `radius` around `centre` just fits into it."""
 
     centre: tuple[float, float, float]
     radius: float

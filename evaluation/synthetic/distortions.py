@@ -34,7 +34,7 @@ def damage(mesh: Mesh, kind: str, strength: float, rng: np.random.Generator) -> 
 
 
 def level(kind: str, strength: float) -> float:
-    """The level of a strength: 1 to 4 at those of LEVELS, 0 at none, between them in proportion, beyond them by the log."""
+    """The level of a strength: 1 to 4 at the strengths of LEVELS, 0 at none, between them in proportion, beyond them by the log."""
     at = np.array(_STRENGTHS[kind][1], dtype=np.float64)
     none = 1.0 if kind == "decimation" else 0.0
     if (strength - at[-1]) * (at[-1] - none) > 0:

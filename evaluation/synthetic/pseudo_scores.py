@@ -1,8 +1,8 @@
 """Pseudo-scores of damaged meshes, as a simulated rater would give them: 1 to 5, from the level of damage and its effect.
 
-No person has given any of them. The damage done to an object is measured as a deviation D: root mean square distance
-between the surfaces, in fiftieths of the reference's diagonal, plus root mean square angle between their normals, in
-radians, over samples of both surfaces. The strengths of the distortions were chosen so that at every level the mean
+No person has given any of them. The damage to an object is measured as a deviation D over samples of both surfaces. D is
+the root mean square distance between the surfaces, in fiftieths of the reference's diagonal, plus the root mean square
+angle between their normals, in radians. The strengths of the distortions were chosen so that at every level the mean
 of D over the procedural objects is about the same for all kinds: LADDER. Read backwards the ladder turns a deviation
 into an effective level, and
 

@@ -1,7 +1,7 @@
 """Cluttered procedural rooms: objects of `evaluation.synthetic.objects` on the floor and on one another, and views of them.
 
-PURE. A room follows from its seed, a view from the room's seed and the view's number. Ground truth is what is seen: the box
-of an object is that of its visible pixels.
+PURE. A room follows from its seed, a view from the room's seed and the view's number. Ground truth is what is seen: the box of an object is
+around its visible pixels.
 """
 
 from __future__ import annotations

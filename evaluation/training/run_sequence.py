@@ -78,7 +78,7 @@ class Phased(ABC, Generic[Phase]):
 
     @property
     def kept(self) -> nn.Module:
-        """All tensors that a checkpoint holds beside those of the optimiser."""
+        """All tensors that a checkpoint holds, except the optimiser's."""
         return self.model
 
     @property

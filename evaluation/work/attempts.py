@@ -1,4 +1,4 @@
-"""Leased work: one attempt at a claimed row, and what may end it early and whose doing that was, said once for all kinds of work."""
+"""Leased work: one attempt at a claimed row, and the causes that may end it early, in one place for all kinds of work."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def attempt(row: Leased, since: datetime | None = None) -> Iterator[None]:
     - somebody else goes first: no attempt, the row can be claimed again at once;
     - storage, database or disk are away or full: no attempt, the row waits (for a day from `since` on, if given);
     - this worker has not the weights, or other code: no attempt, the row is left to a worker that has them;
-    - its graphics card is gone, full because of others, or has too old a driver: no attempt, the row is left to other workers, and this one
-      begins none that needs a card until that answers again;
+    - its graphics card is gone, full because of others, or has too old a driver: no attempt, the row is left to other workers. This worker
+      begins no row that needs a card until the card answers again;
     - the process that did it was killed from outside: a loss, as of the worker itself;
     - all else (memory, time, an exception) is an attempt of the row, and counts. After the last one an entry has failed: by its own fault
       where it needed more memory or time than a job may take, else by the service's.
@@ -130,8 +130,8 @@ def _failed(row: Leased, why: Why, detail: str, final: bool = False) -> None:
 @contextmanager
 def logged(what: str, row: Leased, phase: Phase | None = None, **about: object) -> Iterator[None]:
     """One line of the log for a piece of work, with its subject and worker in all lines meanwhile. `about` says which entry and which
-    metrics it is for. The line says `what` was done, or that this attempt had no result and why; and what became of the row, which is not
-    for the caller to know: its lease may have been lost."""
+    metrics it is for. The line says `what` was done, or why this attempt had no result. It also says what became of the row: the caller
+    cannot know, as the lease may have been lost."""
     state = "status" if hasattr(row, "status") else "state"
     if phase is not None:
         about["phase"] = f"{phase.challenge.slug}/{phase.slug}"

@@ -36,8 +36,8 @@ class Card:
         return not self.trouble
 
     def try_again(self) -> bool:
-        """Try the card now, in a job of its own; True if it can be computed on, or cannot be tried because torch is not installed: parts
-        without networks need none, and the others say so themselves."""
+        """Try the card now, in a job of its own. True if it can be computed on, or if torch is not installed, so that it cannot be tried.
+        Parts without networks need no torch, and the others say so themselves."""
         trouble = ""
         try:
             with job_folder() as folder:

@@ -1,9 +1,9 @@
 """The limited process in which hostile bytes are parsed and scored.
 
-`python -m evaluation.work.child [FOLDER OF FETCHED WEIGHTS]` loads the libraries once, then forks one process per job: a job starts
+`python -m evaluation.work.child [FOLDER OF FETCHED WEIGHTS]` loads the libraries once, then forks one process per job. A job starts
 in milliseconds, lives under its own memory, time and file limits, and leaves nothing behind in
-the next one. It has no Django, no database and no credentials: its parent gives it an empty
-environment and a folder that holds copies of what the job needs.
+the next one. It has no Django, no database and no credentials. Its parent gives it an empty
+environment and a folder with copies of its files.
 
 Protocol, one JSON object a line. In: `{"folder", "memory", "seconds", "wall", "networks", "programs"}`. `memory` is in bytes, `seconds` is
 processor time and `wall` elapsed time. `networks` says whether the job needs torch, which is loaded before the first such job and stays
@@ -86,9 +86,9 @@ def validate(folder: Path, job: dict) -> dict:
 
 
 def score(folder: Path, job: dict) -> dict:
-    """Score some items of an entry. Returns, by slug, `scores` (SampleScores as plain JSON), `seconds` and `devices`; how each sent item
-    `fits` its reference; whether the prepared side of the reference was `unreadable`; and the peak memory of the graphics card,
-    `card_bytes`. A file in the folder counts the items that are done."""
+    """Score some items of an entry. Returns, by slug, `scores` (SampleScores as plain JSON), `seconds` and `devices`. Also returns how
+    each sent item `fits` its reference, whether the prepared side of the reference was `unreadable`, and the peak memory of the
+    graphics card, `card_bytes`. A file in the folder counts the items that are done."""
     wanted, family = job["item_ids"], FAMILIES[job["family"]]
     references = family.load(Path(job["reference"]), wanted)
     predictions = family.load(Path(job["artifact"]), wanted)
@@ -224,7 +224,7 @@ def suite(folder: Path, job: dict) -> dict:
     reference, else of sanity tests.
 
     An acceptance test does some subjects of one scene, at least one, as many as there is time for; meanwhile the folder has how many
-    scores there are. What the metric keeps of the scene is left in `prepared`, unless the job brings what an earlier slice left there.
+    scores there are. The metric's data on the scene are left in `prepared`, unless the job brings them from an earlier slice.
     Where the job asks for `pictures`, it makes those of the scene's first subject instead, and leaves them in the folder.
     """
     (request,) = _requests(job)
@@ -259,8 +259,8 @@ def suite(folder: Path, job: dict) -> dict:
 
 
 def check_program(folder: Path, job: dict) -> dict:
-    """A slice of one check of a new program, see `evaluation.programs.program_checks`: what it `found`, None while calls are left, and what
-    the `calls` that were made by now have answered."""
+    """A slice of one check of a new program, see `evaluation.programs.program_checks`: what it `found`, None while calls are left, and the
+    answers of the `calls` so far."""
     from evaluation.programs import program_checks
     from evaluation.programs.slices import Paused
 
@@ -280,8 +280,8 @@ def check_program(folder: Path, job: dict) -> dict:
 
 
 def program_values(folder: Path, job: dict) -> dict:
-    """Values of a metric program on some items of an entry, those of one call at least, as many as there is time for: `scores` of the
-    items that were done (SampleScores as plain JSON), in their order."""
+    """Values of a metric program on some items of an entry: the items of at least one call, and as many as there is time for. `scores`
+    (SampleScores as plain JSON) has the items that were done, in their order."""
     from evaluation.programs.slices import Paused
 
     family, groups = FAMILIES[job["family"]], job["groups"]
@@ -415,7 +415,7 @@ def run_job(folder: Path, memory: int, seconds: int, parent: int, spare: tuple[i
         limit = memory_limit(job["kind"])
         own = memory
         memory += spare[0] if limit == resource.RLIMIT_AS else spare[1]
-        # A program has bounds of its own, which it sets itself inside its sandbox: what this process may have must not keep it from them.
+        # A program sets bounds of its own inside its sandbox: this process's limits must not keep it from them.
         resource.setrlimit(limit, (memory, memory + 2 * PROGRAM_ROOM if job.get("programs") else memory))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
         resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))

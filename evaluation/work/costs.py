@@ -55,7 +55,7 @@ def by_team(challenge: Challenge) -> list[Cost]:
 
 def by_metric(challenge: Challenge) -> list[Cost]:
     """Cost of each metric, and of each group of metrics for what they share, under their keys with a + between them; highest first. A
-    part's seconds of cores are shared out as its metrics took the clock, and what they did not take (reading, starting) is in no row."""
+    part's seconds of cores are divided as its metrics took the clock. The rest (reading, starting) is in no row."""
     keys: dict[int, dict[str, tuple[str, bool]]] = {}
     core: dict[str, float] = defaultdict(float)
     card: dict[str, float] = defaultdict(float)

@@ -1,7 +1,7 @@
 """The queue of the embedded profile: kombu's folder of messages, in which each is whole or not there.
 
-Kombu writes a message, and the table of an exchange, under its final name: a reader may find the half of it, and where the disk
-is full an empty one, at which a worker ends. Here they are written beside and renamed, and what cannot be read all the same is
+Kombu writes a message, and the table of an exchange, under its final name. A reader may find half of it, or an empty file if the
+disk is full, and the worker then ends. Here they are written beside and renamed. A message that cannot be read all the same is
 dropped: a nudge may be lost.
 """
 

@@ -36,8 +36,8 @@ def checked(
 ) -> tuple[dict[str, Any], dict[str, float], dict[str, float]]:
     """`found` as (scores by slug, seconds by slug, what it cost in all: core_seconds and gpu_seconds). Raises `BadResult`.
 
-    `columns` and `item_ids` are those of the part, `missing` the items that the entry lacks; the part was
-    handed out `elapsed` seconds ago, and nothing can have taken longer on the wall.
+    `columns` and `item_ids` are the part's, and `missing` are the items that the entry lacks. The part was handed out `elapsed` seconds
+    ago, and nothing can have taken longer on the wall.
     """
     if not isinstance(found, Mapping) or not isinstance(found.get("scores"), Mapping):
         raise BadResult("The result must be an object with scores by slug.")
@@ -95,8 +95,8 @@ def _column(slug: str, said: Any, column: Column, item_ids: list[str], missing: 
 
 
 def _as_told(said: Mapping[str, Any]) -> dict[str, Any]:
-    """Result of a metric program as a worker sent it, with each of the service's own sentences as one of the program's: it is only the
-    worker's word that the service wrote it, and everybody may read those."""
+    """Result of a metric program as a worker sent it, with each of the service's own sentences as one of the program's. Everybody may
+    read the service's sentences, and only the worker says that the service wrote this one."""
 
     def told(row: Any) -> Any:
         return None if row is None else {**row, "flags": [re.sub(f"^{results.STOPPED}", results.FAILED, flag) for flag in row["flags"]]}

@@ -57,7 +57,7 @@ class JobFailed(Exception):
 
     @property
     def is_missing_here(self) -> bool:
-        """Return whether another worker may be able to do it: weights or a library are not here, or the code is not that of the batch."""
+        """Return whether another worker may be able to do it: weights or a library are not here, or the code is not the batch's."""
         return self.end in ("weights", "definition", "library")
 
     @property
@@ -90,8 +90,8 @@ class Sandbox:
         atexit.register(self.stop)
 
     def run(self, folder: Path, job: dict, heartbeat: Callable[[], bool], seconds: int | None = None, patience: float = 1.0) -> dict:
-        """Do `job` in `folder` and return its result, within `seconds` (those of the limits without) of the processor, and
-        `patience` times as many on the wall.
+        """Do `job` in `folder` and return its result, within `seconds` (by default the limit's) of the processor, and `patience` times as
+        many on the wall.
 
         Calls `heartbeat` every few seconds. Raises `JobFailed`, or `LeaseLost` when a heartbeat
         says that the work is no longer ours.

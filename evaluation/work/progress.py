@@ -55,7 +55,8 @@ class Standing:
 
 
 class _Parts:
-    """The parts of an entry, rows of `PART_FIELDS`; `open` are those that are not done, `at_work` those of them that a worker has begun."""
+    """The parts of an entry, rows of `PART_FIELDS`; `open` are the parts that are not done, `at_work` the open parts that a worker has
+    begun."""
 
     def __init__(self, rows: Sequence[Any]) -> None:
         self.total = sum(row.stop - row.start for row in rows)
@@ -107,7 +108,7 @@ def standings(submissions: Sequence[Submission], now: datetime | None = None) ->
             continue
         own = _Parts(parts[evaluation.pk])
         left = own.seconds_left(evaluation.started_at, now)
-        # What the very first items took is mostly what it took to start.
+        # The time of the very first items is mostly the time to start.
         is_rough = left is not None and own.total > own.done * ESTIMATED_FROM
         most = _max_seconds_left(evaluation.batch_id, own.at_work, now)
         retry_in, waits = _retry_in(own.open, now), ()
@@ -157,7 +158,7 @@ def _in_turn() -> list[int]:
     pieces = {phase: part_plan.priced(batch) for phase, batch in batches.items() if batch.reference}
     for device in {piece.device for each in pieces.values() for piece in each}:
         clocks.setdefault(device, Part.objects.clock(device))
-    # What waits of each team in each phase, by device; also of those of which nothing does.
+    # Waiting work of each team in each phase, by device; also of teams without any.
     backlogs: dict[tuple[int, int], Backlogs] = {}
     for it in received:
         backlogs[it.phase_id, it.team_id] = {device: (clock, 0.0, 0) for device, clock in clocks.items()}

@@ -1,5 +1,5 @@
-"""A worker's side of what is prepared of references: made when the first entry needs it, kept in the storage, made again
-when it cannot be read. Everything here may fail; an entry is then scored without, with the same values.
+"""A worker's side of prepared references: made when the first entry needs them, kept in the storage, made again if they cannot be read.
+Everything here may fail; an entry is then scored without, with the same values.
 """
 
 from __future__ import annotations

@@ -36,11 +36,11 @@ def items_of(
     columns: Sequence[tuple[str, Mapping[str, Any]]] = (),
     doubting: float = 0.0,
 ) -> tuple[dict[str, Any], list[str]]:
-    """The items of a file or folder of a reference (images laid on `background`), read within `seconds` of the processor, the
-    readers' remarks, and what speaks against the items for these `columns` (metrics and their parameters), looked for during `doubting`
-    seconds.
+    """The items of a file or folder of a reference (images laid on `background`), read within `seconds` of the processor; and warnings.
+    These are the readers' remarks, and reasons against the items for these `columns` (metrics and their parameters). The reasons are
+    looked for during `doubting` seconds.
 
-    With `drawing` the files are meshes, whose views are drawn; unless it `draws` they are only read, and nothing comes back. Raises
+    With `drawing` the files are meshes, and their views are drawn. Unless it `draws` they are only read, and nothing comes back. Raises
     `Unreadable` with every fault.
     """
     job: dict[str, Any] = {"kind": "reference", "family": family.key, "file": str(path.resolve()), "reading": family.reading(background)}

@@ -120,8 +120,8 @@ class Lease:
         self._thread.join(ASK_SECONDS)
 
     def alive(self) -> bool:
-        """Return whether the part is still this worker's. Raises `JobFailed` a little before the server would end the lease for slowness:
-        who says so has failed, as with any other limit, and who is silent counts as lost."""
+        """Return whether the part is still this worker's. Raises `JobFailed` a little before the server would end the lease for slowness. A
+        worker that says so has failed, as with any other limit; a silent one counts as lost."""
         done, now = self.done, time.monotonic()
         if done > self.progressed[0] or not self.progressed[1]:
             self.progressed = done, now if done else self.began
@@ -153,8 +153,8 @@ class Lease:
 
 
 class Worker:
-    """One worker of a server. `folder` keeps inputs, weights and what is prepared of references between parts; `cards` are the graphics
-    cards it may use, as CUDA_VISIBLE_DEVICES names them, all without it."""
+    """One worker of a server. `folder` keeps inputs, weights and prepared references between parts. `cards` are the graphics cards it may
+    use, as in CUDA_VISIBLE_DEVICES; by default all."""
 
     def __init__(
         self, server: Server, queues: Sequence[str], folder: Path, name: str, say: Callable[[str], None], cards: str | None = None
@@ -352,8 +352,8 @@ class Worker:
         return {"scope": described["scope"], "contents": found.digest, "document": found.document.to_dict(), "folder": str(place)}
 
     def _prepared(self, part: Mapping[str, Any], job: Mapping[str, Any], folder: Path, lease: Lease) -> Path | None:
-        """File of what the metrics keep of the reference's side, made by a job that sees nothing of an entry, and kept for the next one;
-        programs prepare what they need themselves."""
+        """File of the metrics' data on the reference's side. A job that sees nothing of an entry makes it, and it is kept for the next one.
+        Programs prepare their data themselves."""
         columns = [column for column in part["columns"] if "/" not in column["key"]]
         if not columns:
             return None

@@ -263,8 +263,8 @@ def _evaluation(part: Part) -> Evaluation:
 
 
 def _columns(part: Part, evaluation: Evaluation) -> list[Column]:
-    """The columns of a part that are computed: not those of removed metrics, nor of another version of their metric than this code's where
-    entries are scored without."""
+    """The columns of a part that are computed. Columns of removed metrics are not, nor are columns of another version than this code's
+    where entries are scored without."""
     batch = evaluation.batch
     lost = batch.not_computed()
     if not batch.scores_without(lost):

@@ -86,7 +86,7 @@ def _paint(run: SuiteRun, idle: bool, folder: Path) -> bool:
 
 
 def _obstacle(run: SuiteRun) -> str:
-    """Reason why this worker cannot do it: weights are missing, or the weights or the code differ from those of the request."""
+    """Reason why this worker cannot do it: weights are missing, or the weights or the code differ from the request's."""
     spec = registry.find(run.key)
     if spec is None:
         return f"There is no metric {run.key} any more."

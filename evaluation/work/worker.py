@@ -35,8 +35,8 @@ PARTS = {device: Part.objects.waiting(device) for device in ("cpu", "gpu")}
 
 
 def work(device: str) -> int:
-    """Do what is claimable on `device` for a turn; returns how many rows were worked on. If more is left it nudges again, so that
-    others get their turn, and what else is to be done is not kept waiting by many entries."""
+    """Do what is claimable on `device` for a turn; returns how many rows were worked on. If more is left it nudges again, so that others
+    get their turn, and many entries do not delay other work."""
     done, start = 0, shares.clock()
     while work_once(device):
         done += 1

@@ -169,7 +169,7 @@ class CellOut(Schema):
 
 
 class Row(PublicEntry):
-    """One entry. Ranks are those of the whole board, wherever the piece begins."""
+    """One entry. Ranks are over the whole leaderboard, wherever the piece begins."""
 
     rank: int | None = Field(description="Null: not ranked.")
     value: float | None

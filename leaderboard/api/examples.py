@@ -129,7 +129,7 @@ class Example:
 
 
 def examples(schema: Mapping[str, Any], public: Collection[tuple[str, str]]) -> list[Example]:
-    """One for each operation of the schema but those of workers, in its order; `public` are the (method, address) of those that need no
+    """One for each operation of the schema except workers', in its order. `public` has the (method, address) of operations that need no
     token."""
     found = []
     for path, by_method in schema["paths"].items():

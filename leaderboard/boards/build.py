@@ -254,8 +254,8 @@ def primary_slug(columns: Sequence[Column]) -> str | None:
 def _entries(phase: Phase, batch: EvaluationBatch, columns: Sequence[Column], audience: str, now: datetime) -> Iterator[Row]:
     """Scored entries this audience may see, in the order they were received.
 
-    One that waits in a column that decides the order is shown and not counted, in no column: so a newer entry of a team does not
-    take the place of the one that is ranked.
+    An entry that waits in a column that decides the order is shown and counted in no column. So a newer entry of a team does not
+    take the place of its ranked one.
     """
     waiting: dict[int, tuple[str, ...]] = {}  # columns without a score of the entry, which was scored with another version of their metric
     if not batch.is_imported:

@@ -1,7 +1,7 @@
 """Several entries beside each other: their values of each metric on one line, and which of them the metric tells apart.
 
-The pairs of the entries that were chosen are one family, by the one test of boards (`leaderboard.stats.uncertainty`); what the board
-says of a pair, among all of its own, stands beside it.
+The pairs of the chosen entries are one family, by the one test of leaderboards (`leaderboard.stats.uncertainty`). The leaderboard's own
+result for a pair, among all its pairs, is shown beside it.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ class ComparedMetric:
 
 @dataclass(frozen=True)
 class Ground:
-    """Basis of a comparison: the `batch` of the entries, the unit of tests, whether the viewer sees values of single items, and the newest
-    ranking that the viewer may see; `ids` are the numbers of the entries."""
+    """Basis of a comparison: the `batch` of the entries, the `unit` of tests, whether the viewer sees values of single items, and the
+    newest ranking that the viewer may see (`board`). `ids` are the numbers of the entries."""
 
     batch: EvaluationBatch
     unit: Unit

@@ -1,7 +1,6 @@
-"""Summary of an entry of a ranking for its page and its card: its rank, its place with people, and its values among those of all.
+"""Summary of an entry of a ranking for its page and its card: its rank, its place with people, and its values among all.
 
-All of it is of the ranking as it stands: significant means by the board's test of all pairs, and people's figures are those of the
-board.
+All of it is of the ranking as it stands: significant means by the leaderboard's test of all pairs, and people's figures are its figures.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Findings of people for a ranking, of the moment at which it is made: how far each metric agrees with them, what they prefer, and where a
-row contradicts them. A board asks nothing more for it; `leaderboard.boards.people` reads it.
+"""Findings of people for a ranking when it is made: the agreement of each metric with them, their preferences, and the rows that contradict
+them. A board asks nothing more for it; `leaderboard.boards.people` reads it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
     """Findings of people, for a ranking of `entries`: of the phase's studies that may be shown, those on entries of the ranking first, the
     one that stands for the others by `precedence`. None without a study that has been analysed.
 
-    `fingerprints` are those of the ranking's columns: what was found of other values under the same slug is not said of them.
+    `fingerprints` belong to the ranking's columns: findings on other values under the same slug are left out.
     """
     studies = phase.studies.filter(is_public=True) if is_public else phase.studies.all()
     of_study: dict[int, dict[str, tuple[StudyAnalysis, Summary]]] = {}
@@ -96,7 +96,7 @@ class Judged:
 
     @cached_property
     def column(self) -> list[Ends]:
-        """Their figures: of parts that never met, which have no common column, those of the part with most answers."""
+        """Their figures. Parts that were never compared have no common column; the part with most answers is taken."""
         return [line.value if line is not None and line.in_main_part else (None, None, None) for line in self.lines]
 
     @cached_property
@@ -165,7 +165,7 @@ class Judged:
 
 
 def _column(metric: Metric, summary: Summary) -> ColumnAgreement:
-    """Agreement of one of the board's columns; beside it that of all that was compared, where the study has more than entries."""
+    """Agreement of one of the leaderboard's columns; beside it the agreement over all that was compared, if that is more than entries."""
     beside = summary.all.metric(metric.key) if summary.all is not None and (summary.damaged or summary.left_out) else None
     same = ("rho", "tau", "r", "reference_point", "trained", "above_size", "groups", "difference", "person", "standing", "places")
     damaged = None if beside is None else beside.decided.brief

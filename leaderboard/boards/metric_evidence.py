@@ -1,7 +1,7 @@
 """Evidence on a metric with certain parameters: which properties it has, and how that compares with the published table.
 
-Tables for the default parameters ship with the code and cost no query; those of other parameters
-were measured here in the background, and all of a board are asked for at once.
+Tables for the default parameters ship with the code and cost no query. Tables for other parameters were measured here in the background; a
+leaderboard asks for all of its tables at once.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ class Line:
 
     @property
     def differs(self) -> bool:
-        """True if the paper's verdict is another than that of our first table."""
+        """True if the paper's verdict differs from our first table's."""
         return self.passes is not None and self.paper_passes is not None and self.passes != self.paper_passes
 
     @property

@@ -280,8 +280,8 @@ def of_board(board: Board) -> People | None:
 
 
 def with_people(board: Board) -> Board:
-    """The ranking with what people prefer as its first column, where they judged any of its entries: beside the rank, in sight on
-    every screen, however many metrics follow."""
+    """The ranking with people's preferences as its first column, if they rated any of its entries. It is beside the rank, so every screen
+    shows it, however many metrics follow."""
     people = of_board(board)
     column = people.column(board) if people else None
     return board.model_copy(update={"metrics": [column, *board.metrics]}) if column else board

@@ -3,9 +3,9 @@
 Every ranking is kept for KEEP_SNAPSHOT_DAYS. A ranking is kept for good if it is the newest of its audience, the last of a day (UTC), was
 current for an hour, or was opened by its address and so may have been cited.
 
-Files below `geometry/`, `pictures/` and `prepared/` are worked out from entries and references. They go when what they were
-made for is gone, and those of 3D views after KEEP_DRAWN_DAYS too. Whoever needs one that is gone makes it again, so a
-file that is removed while somebody asks for it costs that one the wait. Nothing else in the storage is looked at.
+Files below `geometry/`, `pictures/` and `prepared/` are worked out from entries and references. They are removed with the thing they were
+made for; files of 3D views also after KEEP_DRAWN_DAYS. A file that is needed again is made again, so removing one while somebody asks for
+it only makes them wait. Nothing else in the storage is looked at.
 
 Everything here may be killed at any line and done twice at once: what was not removed is found by the next round.
 """

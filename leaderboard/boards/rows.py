@@ -1,7 +1,6 @@
 """From a ranking to the rows a page shows: sorted, filtered, cut into pages.
 
-Ranks, intervals and brackets are those of the full set; filters and page boundaries only choose
-which rows are seen.
+Ranks, intervals and brackets belong to the full set; filters and page boundaries only choose which rows are seen.
 """
 
 from __future__ import annotations

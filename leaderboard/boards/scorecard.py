@@ -174,9 +174,9 @@ class ItemTable:
 
 @dataclass(frozen=True)
 class ItemDetail(ItemCell):
-    """A metric's value of one item, with its parts (counts, distances, the uncapped value) for those who may see the reference, because
-    the parts tell its size. The `band` of clean views is for all who see the value, as it is on the page of the column's acceptance
-    test, and so is what was `measured` where a flag made the value another."""
+    """A metric's value of one item. Its `parts` (counts, distances, the uncapped value) tell the size of the reference, so they are only
+    for people who may see it. Everybody who sees the value also sees the `band` of clean views, as on the page of the column's
+    acceptance test, and the value as `measured` if a flag changed it."""
 
     result: Result
     parts: dict[str, float]

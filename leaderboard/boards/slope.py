@@ -42,8 +42,8 @@ def slope(board: Board, people: MetricColumn | None, split: Split | None) -> Slo
 
 
 def slope_of_two(board: Board, metric: MetricColumn, people: MetricColumn, first: int, preferred: int) -> Slope | None:
-    """Slope chart of one metric's order, in which it puts the first of two entries, by their indices, before the one that people prefer;
-    None of fewer than three, and where either has no rank or place."""
+    """Slope chart of one metric's order. The metric puts `first` before the entry that people prefer; both are indices. None for fewer
+    than three entries, or if one of the two has no rank or place."""
     ranks, places = metric.rank, people.rank
     both = sorted((rank, n) for n, rank in enumerate(ranks) if rank is not None and places[n] is not None)
     named = {first: "metrics", preferred: "people"}

@@ -211,7 +211,7 @@ class OpinionsDef:
 
 @dataclass(frozen=True)
 class AnswersDef:
-    """A study of the answers that came with values of items: what people were asked, and the archive of canonical tables, which is compared
+    """A study of the answers that came with values of items. It has the questions, and the archive of canonical tables, which is compared
     by digest. `reproduction` is what the published files alone tell."""
 
     question: str

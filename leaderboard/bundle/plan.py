@@ -153,9 +153,9 @@ def make_plan(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) ->
 
 
 def _with_stored_references(before: ChallengeDef, after: ChallengeDef, facts: Facts) -> ChallengeDef:
-    """`after` with the stored reference kept where none is given, or where the given one holds the
-    same numbers (packed by another machine, equal items may differ in their bytes); and with
-    the version of a reference that is stored already."""
+    """`after` with the stored reference of each phase that gives none, or one with the same numbers:
+    equal items that another machine packed may differ in their bytes. A reference that is stored
+    already keeps its version."""
     phases = []
     for phase in after.phases:
         known, new = before.phase(phase.slug), phase.reference

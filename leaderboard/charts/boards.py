@@ -159,7 +159,7 @@ def progress(
 
 
 def cost(metric: Metric, points: Sequence[CostPoint], title: str, n_silent: int) -> Chart:
-    """Scores over what the methods cost, on a scale of powers of ten; a line joins those that no other beats at the same cost or less.
+    """Scores over the methods' costs, on a scale of powers of ten. A line joins the methods that no other beats at the same cost or less.
     `n_silent` entries state no cost."""
     columns = ("Entry", title, metric.label, "95 % interval", "What it is")
     silent = ""

@@ -1,7 +1,7 @@
 """Pictures that pasted links show: a small line, a claim, a drawing, figures, and a band with the service's mark.
 
-A `Sheet` is all that a card says; `layout` places every text where it has been measured to fit, and `drawn` paints that. Letters are those
-of the one font that Pillow brings, which knows no more than English; see `legible`.
+A `Sheet` is all that a card says; `layout` places every text where it has been measured to fit, and `drawn` paints that. Letters are from
+the one font that Pillow brings, which knows no more than English; see `legible`.
 """
 
 from __future__ import annotations
@@ -314,8 +314,8 @@ def layout(sheet: Sheet) -> Layout:
     return found
 
 
-# Sizes of letters that are tried, the largest first, and the height of the sentences: of the service's own, by whether a claim follows; of
-# the claim, by whether the service's sentence is above it and something below it; and of the text beneath, by whether something is below.
+# Sizes of letters that are tried, the largest first, and the height of the sentences. SERVICE: the service's own, by whether a claim
+# follows. CLAIM: by whether the service's sentence is above it, and something below it. BENEATH: by whether something is below the text.
 SERVICE: dict[bool, tuple[tuple[float, ...], float]] = {True: ((40, 36), 100.0), False: ((60, 54, 46), 230.0)}
 CLAIM: dict[tuple[bool, bool], tuple[tuple[float, ...], float]] = {
     (True, True): ((36, 32, 28, 25), 90.0),

@@ -57,7 +57,7 @@ class MetricEvidence:
 
     @cached_property
     def shown(self) -> Evidence:
-        """Evidence on the panel: that of these parameters, else that of the defaults."""
+        """Evidence on the panel: of these parameters, else of the defaults."""
         return self.own if self.own.tables else metric_evidence.of_default(self.spec)
 
     @property
@@ -73,7 +73,7 @@ class MetricEvidence:
 
     @property
     def cost(self) -> metric_evidence.Cost | None:
-        """The dearer of what it costs beside other metrics here and on its own: what it shares may not be shared in this phase."""
+        """The higher of two costs: beside other metrics here, and on its own. Work that it shares here may not be shared in this phase."""
         costs = [cost for cost in (self.own.cost, self.shown.cost_alone) if cost is not None]
         return max(costs, key=lambda cost: cost.ms, default=None)
 

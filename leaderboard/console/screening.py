@@ -23,7 +23,7 @@ class Low:
 
 @dataclass(frozen=True)
 class Screening:
-    """`rules` are those of the study in words; `fixed` says that they were registered. `computed` is whether the current results were made
+    """`rules` are the study's rules in words; `fixed` says that they were registered. `computed` is whether the current results were made
     with rules, None before there are any. `by_hand` are the raters whom organizers left out one by one."""
 
     opinions: bool

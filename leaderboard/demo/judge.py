@@ -21,8 +21,8 @@ QUESTIONS = 240
 SEED = 20260712
 SIDES = {-1: "LEFT", 1: "RIGHT"}
 OPTIONS = {-1: "1", 1: "2", 0: "3"}
-# Of the difference of two entries, in standard deviations of the liking. Judges of wireframes that were tried are hardly better than
-# chance, and must choose one side; those of objects may say that they cannot decide.
+# Of the difference of two entries, in standard deviations of the liking. The tested judges of wireframes are hardly better than chance, and
+# must choose one side; judges of objects may say that they cannot decide.
 NOISE = {WIREFRAME_PLAN: 2.5}
 NOISE_OF_OBJECTS, ALIKE = 1.0, 0.15
 

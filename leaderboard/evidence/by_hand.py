@@ -57,7 +57,7 @@ class FieldError(EvidenceError):
 class ByHand:
     """Description of files of answers. `columns` says what the file calls a column, or makes a name of several: `item` may be
     "{Scene} path {Path}". `groups` and `families` are columns like these, or tables by item and by entry. `scale` is two ends such as 0:10,
-    or a word. `metrics` are lines such as PSNR_Y=psnr-y:higher, for columns of the file of `values`, else of that of the answers."""
+    or a word. `metrics` are lines such as PSNR_Y=psnr-y:higher, for columns of the file of `values`, else of the file of answers."""
 
     name: str
     title: str
@@ -266,7 +266,7 @@ def _is_made_of(text: str, heads: Sequence[str]) -> bool:
 
 
 def _columns(lines: Sequence[str], usual: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Columns of metrics: those that were named with their directions, else all `usual` ones, whose heads say theirs (PSNR_Y:higher)."""
+    """Columns of metrics: the columns named with directions, else all `usual` ones, whose heads have directions (PSNR_Y:higher)."""
     said = [line.rpartition("=")[::2] if "=" in line else (line, line) for line in lines] if lines else [(head, head) for head in usual]
     if not said:
         raise FieldError("metrics", ["Say which columns are metrics, and whether higher or lower is better: PSNR_Y=psnr-y:higher."])

@@ -68,7 +68,7 @@ def unpack(packed: bytes) -> tuple[Manifest, Reading]:
 
 
 def _manifest(of: Manifest, tables: EvidenceTables, files: Mapping[str, bytes]) -> dict[str, object]:
-    """The manifest of these files, as plain values; `of` is that of the published ones."""
+    """The manifest of these files, as plain values; `of` is the published files' manifest."""
     stimuli = tables.stimuli
     made: dict[str, object] = {
         "evidence": manifests.VERSION,

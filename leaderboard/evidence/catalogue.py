@@ -1,4 +1,4 @@
-"""The published sets that this service knows: manifests that ship, those of the operator, and what is known of sets not tried yet. PURE."""
+"""The published sets that this service knows: manifests that ship, the operator's manifests, and facts on sets not tried yet. PURE."""
 
 from __future__ import annotations
 

@@ -267,8 +267,8 @@ def _digests(reader: Reader, key: str) -> tuple[Digest, ...]:
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One published file, pinned by its digest. `url` is its own address, empty where nothing is known; `format` is csv, tsv, xlsx or tex,
-    and empty for a text that only people read; a table in TeX has no `heads` that could be read."""
+    """One published file, pinned by its digest. `url` is its own address, or empty if unknown. `format` is csv, tsv, xlsx or tex, or
+    empty for a text that only people read. A table in TeX has no `heads` that could be read."""
 
     id: Annotated[str, text(60)]
     path: Annotated[str, text(500)]
@@ -405,7 +405,7 @@ def _metric_columns(reader: Reader, key: str) -> tuple[MetricColumn, ...]:
 
 @dataclass(frozen=True)
 class MetricValues:
-    """Columns of one file with metrics' values. Rows are joined with those of the answers by `key`, or by item and entry."""
+    """Columns of one file with metrics' values. Rows are joined with the answers' rows by `key`, or by item and entry."""
 
     file: Annotated[str, text()]
     columns: Annotated[tuple[MetricColumn, ...], _metric_columns]

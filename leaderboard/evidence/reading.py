@@ -179,8 +179,8 @@ class _Line:
 
 @dataclass(frozen=True)
 class _Block:
-    """A block of answers in its table. `places` are those of columns, `wide` those of columns that are raters, `used` the sessions and
-    columns that hold a score; a rule of `labels` is of rows in which columns hold one of some texts."""
+    """A block of answers in its table. `places` are the places of columns, `wide` the places of columns that are raters, and `used` the
+    sessions and columns that hold a score. A rule of `labels` is for rows whose columns hold one of some texts."""
 
     of: Judgements
     table: RawTable

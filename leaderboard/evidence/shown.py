@@ -249,7 +249,7 @@ class Set:
 
     @property
     def printed_words(self) -> str:
-        """Sentence on the score behind the printed numbers, beside that of all others."""
+        """Sentence on the score behind the printed numbers, beside all others' score."""
         return wording.printed_with(self.record, self.criterion, self._by_column) if self._printed else ""
 
     @property
@@ -391,7 +391,7 @@ FAMILIAR = ("psnr-y", "psnr", "ssim")
 
 
 def finding(sets: Sequence[Set]) -> Finding | None:
-    """The first of the familiar metrics whose two figures part in one of these sets; None where those of no metric do."""
+    """The first familiar metric whose two figures differ in one of these sets; None if no metric's do."""
     for name in FAMILIAR:
         rows = [(one, row) for one in sets for row in one.rows if row.figures.name == name and row.within.shown and row.across.shown]
         if not any(row.across.is_out for _, row in rows) or any(row.within.is_out for _, row in rows):
@@ -422,7 +422,7 @@ class Over:
 
 @dataclass(frozen=True)
 class InSeveral:
-    """A published metric in several sets: its row in each, and its means over those of one material where there are enough."""
+    """A published metric in several sets: its row in each, and its means over the sets of one material if there are enough."""
 
     title: str
     rows: tuple[tuple[Set, Row], ...]

@@ -83,7 +83,7 @@ def accept(manifest: Manifest) -> None:
 
 
 def note_verified(record: EvidenceRecord, same: bool) -> None:
-    """Note whether the figures that were computed here are those of the record."""
+    """Note whether the figures computed here equal the record's."""
     path = _private(record.name) / VERIFIED
     if same:
         path.write_text(json.dumps({"record": _digest(record), "at": datetime.now(UTC).isoformat()}) + "\n")

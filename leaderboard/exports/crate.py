@@ -29,7 +29,7 @@ class CrateFile:
 
 
 def crate(citation: Citation, about: str, files: Sequence[CrateFile]) -> bytes:
-    """The zip. The same ranking gives the same bytes: every time in it is that of the ranking."""
+    """The zip. The same ranking gives the same bytes: every time in it is the ranking's."""
     buffer = io.BytesIO()
     stamp = citation.made.timetuple()[:6]
     rows = "".join(f'<li><a href="{escape(one.name)}">{escape(one.name)}</a>: {escape(one.about)}</li>' for one in files)

@@ -1,6 +1,6 @@
 """A challenge's data in Croissant 1.0 (MLCommons), the JSON-LD by which tools and search engines find and load data sets.
 
-It lists what somebody without an account sees: files with their size and digest, and of each phase that has opened the manifest, whose
+It lists what somebody without an account sees: files with their size and digest, and the manifest of each phase that has opened, whose
 items are a record set. A licence is among it where the organizers state one.
 """
 

@@ -73,7 +73,7 @@ class StudyAnalysis(Leased):
     @classmethod
     def seen_by(cls, user: Any, **studies: Any) -> list[Self]:
         """The leading analysis of each study (of those that `studies` filters) that `user` may see, the newest first and without its
-        content. A study is seen by who sees its phase's board, if it is public; by organizers always. Two queries or three, however
+        content. People who see its phase's leaderboard see a study if it is public; organizers always do. Two queries or three, however
         many there are."""
         rows = cls.objects.filter(study__phase__challenge__in=visible_challenges(user), content__isnull=False, **studies)
         own = set(organized_by(user).values_list("pk", flat=True))

@@ -24,8 +24,8 @@ class JointAnalysisQuerySet(LeasedQuerySet):
 
 
 class JointAnalysis(Leased):
-    """Everything computed of the answers of some studies together, whose samples are items and whose raters are accounts; the row is
-    the request for it. `members` are the ids of the studies, in order."""
+    """Analysis of the answers of some studies together: its samples are items, and its raters are accounts. The row is the request for it.
+    `members` are the ids of the studies, in order."""
 
     class State(TextChoices):
         WAITING = "waiting", "Being computed"
@@ -63,7 +63,7 @@ class JointAnalysis(Leased):
 
     @classmethod
     def request(cls, sets: Collection[Collection[int]], made_of: Mapping[int, str]) -> None:
-        """Ask for the analysis of each of these sets that is not there, or not of its studies as they are, and drop those of all others."""
+        """Ask for each of these sets' analyses that is missing or older than its studies, and drop the analyses of all other sets."""
         stamps = {",".join(map(str, sorted(one))): cls.stamp(one, made_of) for one in sets if len(one) <= MAX_MEMBERS}
         known = dict(cls.objects.values_list("members", "wanted"))
         cls.objects.bulk_create(

@@ -45,14 +45,14 @@ class JudgeRunQuerySet(LeasedQuerySet):
         return self.filter(state=JudgeRun.State.ASKING).order_by("id")
 
     def unscored(self) -> list[JudgeRun]:
-        """Runs that have stopped, and whose scores are not those of all their answers."""
+        """Stopped runs whose scores are not of all their answers."""
         open_ = [JudgeRun.State.PLANNED, JudgeRun.State.ASKING]
         rows = self.unleased().filter(n_answered__gt=0).exclude(state__in=open_).order_by("id")
         stale = [pk for pk, n, scored in rows.values_list("pk", "n_answered", "result__answered") if n != scored]
         return list(self.filter(pk__in=stale))
 
     def stop_unpaid(self, sentence: str) -> int:
-        """End those that ask, because nothing pays for them any more, as the `sentence` says; what is on its way is still kept."""
+        """End the runs that ask, because nothing pays for them any more, as the `sentence` says. Answers on their way are still kept."""
         asking = self.filter(state=JudgeRun.State.ASKING)
         asking.filter(lease_token__isnull=True).update(lease_until=None)  # so that a worker need not wait to work out the scores
         stopped = asking.update(state=JudgeRun.State.FAILED, finished_at=timezone.now(), **JudgeRun.stopped_by(sentence))
@@ -63,14 +63,13 @@ class JudgeRunQuerySet(LeasedQuerySet):
 class JudgeRun(Leased):
     """A plan of questions for one judge, and how far it is. The row is the request; a worker takes it turn by turn.
 
-    The judge is a rater of the study with the kind `judge`, of this run alone: another run of the same model is another judge.
-    `rows` are the plan's kinds of question as they are asked, so that a later change of the plans changes nothing here. With a
-    `newcomer` only questions on that entry are asked, and it is placed among the scores of `base`, which stay. `result` is that of
+    The judge is a rater of the study with the kind `judge`, of this run alone: another run of the same model is another judge. `rows` are
+    the plan's kinds of question as they are asked, so that a later change of the plans changes nothing here. With a `newcomer` only
+    questions on that entry are asked, and it is placed among the scores of `base`, which stay. `result` is made by
     `leaderboard.stats.judges`.
 
-    `budget` limits requests and `most_cost` money. Both are kept by counting a request at the most that it can cost before it is
-    sent (`sent`, `reserved`); once its answer is kept, what the endpoint says that it took stands in `cost` instead. A request whose
-    answer never came stays counted.
+    `budget` limits requests and `most_cost` money. Before a request is sent, it is counted at its maximum cost (`sent`, `reserved`).
+    Once its answer is kept, `cost` has the endpoint's figure instead. A request whose answer never came stays counted.
     """
 
     class State(TextChoices):
@@ -212,7 +211,7 @@ class JudgeRun(Leased):
     # --- what an organizer does
 
     def start(self, actor: User | None, budget: int | None = None) -> None:
-        """Begin, or go on where it stopped; the key that pays is that of now. ValueError, in a sentence, where it cannot."""
+        """Begin, or go on where it stopped; the present key pays. ValueError, in a sentence, where it cannot."""
         if self.state in (self.State.DONE, self.State.CANCELLED):
             raise ValueError(f"This run is {self.get_state_display().lower()}; plan a new one.")
         budget = self.budget if budget is None else budget

@@ -50,8 +50,8 @@ def month_of(moment: datetime) -> str:
 class JudgeBudget(models.Model):
     """The budget of one challenge or one account for a calendar month (UTC), and what was spent of it.
 
-    An operator sets `limit`; without one the settings say it. `spent` is the reported cost of requests, `reserved` the maximum cost of
-    requests whose answer is on its way, or never came; both belong to `month`, and start again at 0 with the first request of the next
+    An operator sets `limit`; without one the settings say it. `spent` is the reported cost of requests. `reserved` is the maximum cost of
+    requests whose answer is on its way, or never came. Both belong to `month`, and start again at 0 with the first request of the next
     month. Only requests that the service's own key pays are counted.
     """
 
@@ -94,7 +94,7 @@ class JudgeBudget(models.Model):
         return [row.in_month(month) for row in found]
 
     def in_month(self, month: str) -> Self:
-        """The row with the sums of that month: nothing yet, if it knows those of an earlier one."""
+        """The row with the sums of that month: 0 if its own are of an earlier month."""
         if self.month < month:
             self.month, self.spent, self.reserved = month, Decimal(0), Decimal(0)
         return self

@@ -46,8 +46,8 @@ class ProgramValuesQuerySet(LeasedQuerySet):
         return rows.filter(program__in=on_cards) if device == "gpu" else rows.exclude(program__in=on_cards)
 
     def forbidden(self) -> Self:
-        """Values on studies whose hidden reference the program may not read: an entrant's reads that of its contest alone, an organizer's
-        that of its own challenge and of studies that let other challenges' programs run."""
+        """Values on studies whose hidden reference the program may not read. An entrant's program reads only its contest's reference. An
+        organizer's reads the references of its own challenge, and of studies that let other challenges' programs run."""
         entered = Q(program__contest_entry__isnull=False)
         elsewhere = ~Q(study__phase__challenge=F("program__challenge")) & Q(study__runs_other_programs=False)
         return self.filter((entered & ~Q(program__contest_entry__contest__study=F("study"))) | (~entered & elsewhere))
@@ -56,10 +56,9 @@ class ProgramValuesQuerySet(LeasedQuerySet):
 class ProgramValues(Run):
     """The values of a program on the entries and samples of a study, made a slice at a time, and what they say.
 
-    `values` is by the study's label of the entry, then by sample; None where there is none. `under_way` is what was found of the next
-    entry by now: what it is `of`, and `scores` of its items (SampleScores as JSON). A worker that dies loses one slice at most.
-    `decided` is the figure over all samples, of the answers that `made_of` names (`Study.stamp`); it stands until that of newer ones is
-    there.
+    `values` is by the study's label of the entry, then by sample; None where there is none. `under_way` is what was found of the next entry
+    by now: what it is `of`, and `scores` of its items (SampleScores as JSON). A worker that dies loses one slice at most. `decided` is the
+    figure over all samples, of the answers that `made_of` names (`Study.stamp`); it stays until a newer figure is there.
     """
 
     class State(TextChoices):
@@ -168,8 +167,8 @@ class MetricChallenge(models.Model):
     limit_per_day = models.PositiveSmallIntegerField(default=1)
     limit_total = models.PositiveSmallIntegerField(default=20)
     seed = models.PositiveIntegerField(default=0)  # of the halves; shown to nobody
-    # {"public": [...], "final": [...]}, `metric_board.Standing` as JSON by the entry's number, "halves", the samples of each, "without",
-    # the numbers of entries that it could not be computed of, "made", when that was, and "people", the version of their rule, from 3 on
+    # {"public": [...], "final": [...]}: `metric_board.Standing` as JSON by the entry's number. "halves": the samples of each. "without":
+    # the numbers of entries without a figure. "made": when that was. "people": the version of the rule for people, from 3 on
     standings = models.JSONField(null=True)
     standings_at = models.DateTimeField(null=True)  # None: they are to be made again
     before_today = models.JSONField(null=True)  # the newest that were made before the day (UTC) on which `standings` were made
@@ -277,8 +276,8 @@ class MetricChallenge(models.Model):
         type(self).objects.filter(pk=self.pk).update(**values)
 
     def shown_standings(self, now: datetime | None = None) -> dict[str, Any] | None:
-        """The standings that entrants see: until the end the newest that were there at the last midnight (UTC), so that the moment at
-        which a program was done tells nothing but its day; then the newest."""
+        """The standings that entrants see. After the end they are the newest. Before, they are the newest of the last midnight (UTC), so
+        the time at which a program was done tells only its day."""
         if self.standings is None or self.is_over(now) or _made(self.standings) < midnight(now):
             return self.standings
         return self.before_today

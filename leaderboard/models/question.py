@@ -79,8 +79,8 @@ class PracticeQuestion(models.Model):
 class Answer(models.Model):
     """Conditions under which an answer was given, as exports have them; unknown where it was brought from elsewhere without them.
 
-    `order` is the place of the question among the rater's and `step` that of the criterion among the question's, both from 1;
-    the window is measured in pixels of CSS, and the device is that of the question's last answer.
+    `order` is the place of the question among the rater's, and `step` the place of the criterion among the question's, both from 1.
+    The window is measured in pixels of CSS. The device is the one of the question's last answer.
     """
 
     class Device(TextChoices):

@@ -101,8 +101,8 @@ class Rater(models.Model):
 
 
 class Tally(models.Model):
-    """A rater's questions and answers in brief, see `leaderboard.studies.live.history`: to plan a question, those of all raters are read,
-    and not their questions and votes. It is written under the rater's lock, with the rows that it is of.
+    """A rater's questions and answers in brief, see `leaderboard.studies.live.history`. To plan a question, these rows of all raters are
+    read instead of their questions and votes. It is written under the rater's lock, with the rows that it is of.
     """
 
     rater = models.OneToOneField(Rater, on_delete=models.CASCADE, related_name="tally")

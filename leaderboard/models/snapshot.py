@@ -127,8 +127,8 @@ class Snapshot(models.Model):
 
     @classmethod
     def newest(cls, audiences: Mapping[int, str]) -> dict[int, Self]:
-        """The same by the key of the phase, with what people say left out where its study is shown no more; for entries that are not to
-        be shown any more the caller asks only about those that are. Two queries, however many phases there are, and a third where a
+        """The same by the key of the phase, with people's figures hidden if their study is shown no more. Entries that must not be shown
+        any more are not left out: the caller asks only about the others. Two queries for any number of phases, and a third if a
         ranking has not been read lately."""
         found = {row.phase_id: row for row in cls.newest_of(audiences)}
         boards = read_board.many([(row.pk, row.digest) for row in found.values()])
@@ -171,7 +171,7 @@ class Snapshot(models.Model):
         return snapshot if cls.objects.filter(pk=snapshot.pk).update(opened_at=snapshot.opened_at) else None
 
     def content(self, digest: str) -> bytes:
-        """The bytes that `digest` is of: this ranking's own, or those of an earlier form. They hold whatever is hidden by now, too."""
+        """The bytes that `digest` is of: this ranking's own, or its earlier form. They hold whatever is hidden by now, too."""
         found = self if self.digest.startswith(digest) else self.earlier_forms.filter(digest__startswith=digest).get()
         return zlib.decompress(bytes(found.payload))
 
@@ -233,8 +233,8 @@ class EarlierForm(models.Model):
 
 
 class BoardCache:
-    """Boards of snapshots' payloads, the last ones kept; a payload, by far the largest column, is fetched on a miss only, and those of
-    several misses at once. The digest is in the key because a database that was rolled back gives the same number again."""
+    """Boards of snapshots' payloads, the last ones kept. A payload, by far the largest column, is fetched on a miss only, and several
+    missing ones at once. The digest is in the key because a database that was rolled back gives the same number again."""
 
     def __init__(self, maxsize: int) -> None:
         self.maxsize, self.misses = maxsize, 0

@@ -276,7 +276,7 @@ class Study(models.Model):
 
     def _store_raters(self, answers: Sequence[Vote | Rating]) -> dict[str, Rater]:
         """Rows of the raters of these answers, by the names in the file, which are not kept: raters are numbered as they first appear, so
-        that their names sort in this order. Group and link of each are those of their first answer. Links are numbered too, since a link
+        that their names sort in this order. Group and link of each are from their first answer. Links are numbered too, since a link
         may be called by the person whom it was for."""
         first: dict[str, Vote | Rating] = {}
         for one in answers:
@@ -290,7 +290,7 @@ class Study(models.Model):
         return dict(zip(first, Rater.objects.bulk_create(rows), strict=True))
 
     def votes(self, criterion: str | None = None, counted: bool = False) -> Iterator[Vote]:
-        """The votes as they were given, in their order; only those of raters who count, where `counted`."""
+        """The votes as they were given, in their order; if `counted`, only votes of raters who count."""
         columns = ("rater__name", "left__label", "right__label", "choice", "sample", "rater__group", "criterion")
         more = ("swapped", "seconds", "repeat_of", "is_gold", *CONDITIONS)
         rows = _chosen(self.study_votes, criterion, counted)
@@ -350,7 +350,7 @@ class Study(models.Model):
 
     @property
     def chooses_pairs(self) -> bool:
-        """True if its pairs were chosen by what the answers so far told: bare counts of wins then say more of the choice than of people."""
+        """True if its pairs were chosen by earlier answers: bare counts of wins then say more of the choice than of people."""
         return self.key is not None and self.kind == self.Kind.PAIRS and self.plan in (self.Plan.INFORMATIVE, self.Plan.FIRST)
 
     @property
@@ -400,7 +400,7 @@ class Study(models.Model):
         return ""
 
     def asks_everybody(self, now: datetime | None = None) -> bool:
-        """True if everybody who comes by this site may judge at `now`: who is not sent by the panel of a study that has one may not."""
+        """True if every visitor of this site may rate at `now`. If the study has a panel, only people sent by it may."""
         is_open = self.access == self.Access.OPEN and self.state == self.State.OPEN and self.key is not None
         return is_open and not self.panel_parameters and not self.closed_sentence(now)
 
@@ -416,8 +416,8 @@ class Study(models.Model):
         return "overall" if "overall" in keys or not keys else keys[0]
 
     def locked(self) -> Self:
-        """The row as it is now, locked until the transaction ends. Whoever locks or changes a rater too does that after it: in two
-        orders they would wait for each other. Answers, which refer to the study, come meanwhile."""
+        """The row as it is now, locked until the transaction ends. Lock or change a rater only after it: in two orders they would wait for
+        each other. Answers, which refer to the study, come meanwhile."""
         rows = Study.objects.select_for_update(of=("self",), no_key=True)
         return rows.select_related("phase__challenge").get(pk=self.pk)
 
@@ -517,7 +517,7 @@ def _conditions(answer: Vote | Rating) -> dict[str, int | str | None]:
 
 
 def _chosen(answers: models.Manager, criterion: str | None, counted: bool) -> models.QuerySet:
-    """Answers on a criterion, or on all of them; only those of raters who count, where `counted`."""
+    """Answers on a criterion, or on all of them; if `counted`, only answers of raters who count."""
     rows = answers.order_by("id")
     if counted:
         rows = rows.filter(rater__is_counted=True)

@@ -1,4 +1,4 @@
-"""Plumbline: metrics of 3D reconstruction, comparisons and studies of people, and the boards of a server as pandas frames.
+"""Plumbline: metrics of 3D reconstruction, comparisons and studies of people, and the leaderboards of a server as pandas frames.
 
     import plumbline
 

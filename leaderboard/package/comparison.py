@@ -47,7 +47,7 @@ class Comparison:
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per metric. Columns: both values, their mean difference over groups with the ends of its 95 % interval, p, p corrected
-        for the metrics, the verdict, and the numbers of groups on which the first is better, worse and equal."""
+        for the metrics, and the verdict. The last columns count the groups on which the first is better, worse and equal."""
         rows = []
         for line in self.lines:
             found = line.found

@@ -5,7 +5,7 @@
     study.agreement(values)                  # PLCC, SRCC and KRCC over stimuli, the fitted PLCC and RMSE
     study.agreement(values, by="item")       # comparisons within items
 
-A stimulus is an entry on an item. The figures are those of published sets, with the same intervals: they speak of other raters and of
+A stimulus is an entry on an item. The figures are the published sets' own, with the same intervals: they speak of other raters and of
 other groups of items.
 """
 
@@ -78,8 +78,8 @@ class HumanStudy:
     def agreement(self, values: Table, by: str = "stimulus", higher_is_better: Mapping[str, bool] | None = None) -> DataFrame:
         """Agreement of metrics with people, one row per metric, each figure with the ends of its 95 % interval and, where it has none, why.
 
-        `values` has the columns sample (or item), entry (or method), and one per metric. A column's direction is that of the metric with
-        its name, or what follows a colon ("mine:lower"), or `higher_is_better`.
+        `values` has the columns sample (or item), entry (or method), and one per metric. A column's direction is the direction of the
+        metric with its name, or follows a colon ("mine:lower"), or is `higher_is_better`.
 
         `by` "stimulus": all stimuli in one order: `srcc`, `plcc`, `krcc`; `plcc_fitted` after an increasing logistic, and its `rmse` in
         units of the scale. "item": `decided`, the share of comparisons within items that the metric decides as people did, and where
@@ -113,7 +113,7 @@ class HumanStudy:
             assert line.srocc is not None  # of every basis but pairs
             assert line.plcc is not None
             spread = float(one.y[known].std()) if known.any() else math.nan
-            # What the best curve leaves: its correlation r with means of standard deviation s leaves s √(1 - r²).
+            # Residual of the best curve: its correlation r with means of standard deviation s leaves s √(1 - r²).
             left = [
                 None if r is None else spread * math.sqrt(max(0.0, 1 - r * r)) for r in (line.plcc.value, line.plcc.high, line.plcc.low)
             ]

@@ -1,7 +1,7 @@
 """Inputs of a metric as the items that files give: paths, arrays, tensors, and objects of trimesh, open3d and PIL. PURE.
 
-Arrays pass the checks that files pass, so a value of arrays is that of a file with the same numbers, bit for bit. Nothing is guessed: what
-may be read in two ways is refused. Every message is one sentence.
+Arrays pass the checks that files pass, so a value of arrays equals the value of a file with the same numbers, bit for bit. Nothing is
+guessed: what may be read in two ways is refused. Every message is one sentence.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def _model(data: Any, family: Family, side: str, metric: str) -> Wireframe | Mes
 
 
 def _points(data: Any, wanted: arrays.Elements) -> Any:
-    """Vertices of what has nothing else: an array [N, 3], or a cloud of points of another program; None for all that has elements."""
+    """Vertices of a bare array [N, 3], or of another program's cloud of points; None for all that has elements."""
     if not wanted.points or isinstance(data, (tuple, list, Mapping)) or any(hasattr(data, name) for _, name in wanted.attributes):
         return None
     return next((getattr(data, name) for name in wanted.points if hasattr(data, name)), data if hasattr(data, "shape") else None)

@@ -3,7 +3,7 @@
     plumbline.hss(prediction, reference)
     plumbline.metric("edge_f1", tau_edge=0.25)(prediction, reference, unit="cm")
 
-A value is that of a leaderboard with the same parameters: the same code reads, checks and scores.
+A value equals a leaderboard's with the same parameters: the same code reads, checks and scores.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ WITHOUT_SURFACE = "The reference is points without a surface, which no leaderboa
 class Value:
     """One value of a metric: `float(v)` is the number, NaN where there is none, and `status` and `flags` say why it is what it is.
 
-    `parameters` are all of the metric's, defaults included. `fingerprint` is that of a leaderboard's column with the same values, and None
-    for a value that no leaderboard computes. `notes` say why, and what was changed in the input before it was measured.
+    `parameters` are all of the metric's, defaults included. `fingerprint` is the same as of a leaderboard's column with the same values,
+    and None for a value that no leaderboard computes. `notes` say why, and what was changed in the input before it was measured.
     """
 
     key: str

@@ -48,8 +48,8 @@ def metrics(kind: str = "") -> DataFrame:
 
 @cache
 def agreement_with_people(key: str) -> tuple[dict[str, Any], ...]:
-    """Figures of published sets whose metric has the name of this one: set, criterion, figure ("within items": share of comparisons on one
-    item that it decides as people did; "across items": rank correlation), value, the ends of its 95 % interval, and n.
+    """Figures of published sets whose metric has the name of this one: set, criterion, figure, value, the ends of its 95 % interval, and n.
+    The figure is "within items", the share of comparisons on one item that it decides as people did, or "across items", a rank correlation.
 
     Each set has values that its authors computed, with their own program: the name is the same, the digits may not be.
     """

@@ -66,8 +66,8 @@ class Result(Scored):
         return _written(text.getvalue(), path)
 
     def to_latex(self, path: str | PathLike[str] | None = None, name: str = "Ours", beside: Mapping[str, Result] | None = None) -> str:
-        """A LaTeX table (booktabs) of this result and of those `beside` it, a row each: values with their intervals; the best of a metric,
-        and what is tied with it, in bold. Written to `path` where one is given."""
+        """A LaTeX table (booktabs) of this result and the results `beside` it, a row each: values with their intervals. A metric's best
+        value, and values tied with it, are in bold. Written to `path` where one is given."""
         return _written(tables.latex({name: self, **(beside or {})}), path)
 
     def plot(self, path: str | PathLike[str], name: str = "Ours", beside: Mapping[str, Result] | None = None) -> None:
@@ -117,7 +117,7 @@ class Result(Scored):
     def check(self, prediction: str | PathLike[str] | None = None, reference: str | PathLike[str] | None = None) -> Check:
         """Answer whether this installation reproduces the result, and what differs: metrics, files, values, versions of libraries.
 
-        The files are those of the two paths, or where they lay. Where they are gone, only definitions and versions are compared.
+        The files are at the two paths, or where they lay. Where they are gone, only definitions and versions are compared.
         """
         found: list[str] = []
         for column in self.columns:
@@ -174,7 +174,7 @@ def evaluate(
     `metrics` is a key, or a list of keys and of {key: parameters}; "key:name" gives a column a name of its own. Without it, all metrics
     of that kind are computed that need no download. `match` says how a prediction is called for an item, as "pred_{id}". `groups` names
     each item's group (such as its scene), over which means and intervals are taken: a mapping, or a CSV file with the columns item and
-    group. `unit` is that of the coordinates. A `manifest` gives a phase's units, groups and parameters. A missing item gets the worst
+    group. `unit` is the unit of the coordinates. A `manifest` gives a phase's units, groups and parameters. A missing item gets the worst
     value. `jobs` processes share the items; no value depends on their number.
 
     Raises CannotEvaluate with a sentence for each problem.

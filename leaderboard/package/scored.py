@@ -37,8 +37,8 @@ class Column:
 @dataclass(frozen=True, eq=False)
 class Scored:
     """Values of all metrics on all items, with all that says how they came about. `files` has the sha256 of each file by side
-    ("prediction", "reference"), `versions` those of Python, the package and the computing libraries, `warnings` what reading the files
-    changed."""
+    ("prediction", "reference"). `versions` has the versions of Python, the package and the computing libraries. `warnings` says what
+    reading the files changed."""
 
     kind: str
     columns: tuple[Column, ...]

@@ -6,7 +6,7 @@
 FILE has the columns rater, entry, score and sample; with --means entry, mean, sample, and se, or sd and n. --scores names a file of
 metrics' values: sample, entry, and a column for each metric, called KEY:higher or KEY:lower where KEY is no metric of Plumbline.
 
-Exit codes: 0 done; 1 the file cannot be used, every problem on stderr; 2 the command cannot be carried out as given.
+Exit codes: 0 done. 1 the file cannot be used; every problem is on stderr. 2 the command cannot be carried out as given.
 """
 
 from __future__ import annotations

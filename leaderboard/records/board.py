@@ -182,9 +182,9 @@ class Refusal(Record):
 
 
 class ColumnAcceptanceTest(Stored):
-    """Outcome of a column's acceptance test, where it needs one, by the names of `evaluation.models.acceptance_test.Standing`: `id` is the
-    test's, `scenes` are those that the column ranks by where it does not rank by all, `percent` is how much of the test is done while it
-    waits, and `refusal` what the test found. `note` is a sentence by earlier rules."""
+    """Outcome of a column's acceptance test, if it needs one, by the names of `evaluation.models.acceptance_test.Standing`. `id` is the
+    test's. `scenes` are the scenes that the column ranks by, if not by all. `percent` is how much of a waiting test is done, and
+    `refusal` what the test found. `note` is a sentence by earlier rules."""
 
     optional = frozenset({"percent", "refusal", "note"})
 
@@ -219,10 +219,10 @@ class ColumnHead(Record):
 class MetricColumn(ColumnHead, Stored):
     """One metric over all entries. Ranks, their intervals and brackets (`group`) are of counted entries only.
 
-    `scale` is the line that intervals are drawn on; `decimals` how many a figure was published with; `leads` has (entry, share of
-    halves of the groups that it leads); `clean` has (scene, mean, least, greatest score of its clean views),
-    `flagged` (entry, flag of `wording.items.FLAGS`, number of its items that have it). Rankings by the earlier rule have no `loose`,
-    `untested`, `pairs` and `leads`.
+    `scale` is the line that intervals are drawn on, and `decimals` how many a figure was published with. `leads` has (entry, share of
+    halves of the groups that it leads). `clean` has (scene, mean, least, greatest score of its clean views).
+    `flagged` has (entry, flag of `wording.items.FLAGS`, number of its items that have it). Rankings by the earlier rule have no
+    `loose`, `untested`, `pairs` and `leads`.
     """
 
     optional = frozenset({"acceptance_test", "clean", "flagged"})
@@ -539,8 +539,8 @@ class HumanAgreement(StudyFacts, Stored):
         return counts is not None and (counts[0] < RATERS_FOR_FIRM_INTERVAL or counts[1] < ITEMS_FOR_FIRM_INTERVAL)
 
     def counts(self, noun: str = NOUN) -> tuple[int, int, str] | None:
-        """Raters and items, as the reference point that answers every comparison counts them, and what an item is called; None where
-        nothing is known of them, or they are too few."""
+        """Raters and items, as counted for the reference point that answers every comparison, and the noun for an item; None if unknown or
+        too few."""
         every = next((line.decided for line in self.metrics if line.reference_point and line.slug == "constant"), None)
         if every is None or self.reason is not None:
             return None

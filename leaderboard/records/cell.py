@@ -139,7 +139,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Strip:
-    """A value of an entry among those of all `n`: better stands to the right, places are percentages. `ticks` is the path of an SVG of 100
+    """A value of an entry among all `n`: better is to the right, places are percentages. `ticks` is the path of an SVG of 100
     by 14 with a line for each entry; `n_worse` and `n_better` entries are outside its scale. `left` and `width` are the interval's. `place`
     is its rank, with people its range of places, `ranks` the 95 % range of the rank where that is wider than one."""
 

@@ -43,9 +43,9 @@ class Claim:
     `first_by_metrics` is first place by the rule, if ranges of ranks are known.
 
     `reason` says why the two are not compared. `parted` is set if people put their first significantly before the metrics' first. Otherwise
-    `met` says whether anybody was asked about the two; `corrected` says that the ranges of places separate them but the test of all pairs
-    does not; `alike` says that all answers are alike, so that first place has no interval. `unmet` counts entries that met none of those
-    with a place. `before` names entries without a rank that people put before their first.
+    `met` says whether anybody was asked about the two. `corrected` says that the ranges of places separate them but the test of all pairs
+    does not. `alike` says that all answers are alike, so first place has no interval. `unmet` counts entries that were compared with no
+    entry that has a place. `before` names entries without a rank that people put before their first.
     """
 
     metrics: tuple[Named, ...]

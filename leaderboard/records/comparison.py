@@ -9,9 +9,9 @@ from leaderboard.records.unit import Unit
 
 @dataclass(frozen=True)
 class Compared:
-    """The order of `n` entries by the metric `title`, each entry by its place among those that were chosen: those that are `firsts`, and
-    those that the first is tied with, significantly different from, and not tested against. `lacking` is the number of units that are too
-    few for a test, 0 where there are no values of single units; None where pairs are tested."""
+    """The order of `n` entries by the metric `title`. Each entry is given by its place among the chosen ones: the `firsts`, and the
+    entries that the first is `tied` with, significantly different from (`apart`), and `untested` against. `lacking` is the number of
+    units if they are too few for a test, 0 if single units have no values, and None where pairs are tested."""
 
     title: str
     n: int

@@ -1,4 +1,4 @@
-"""Summary of an entry on a board: its rank, its place with people, and each of its values among those of all entries. PURE."""
+"""Summary of an entry on a board: its rank, its place with people, and each of its values among all entries'. PURE."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ class EntrySummary:
 
 @dataclass(frozen=True)
 class FromFirst:
-    """An entry in a column that ranks, against its first: `difference` is None for the first itself, which is tied with the entries
-    `tied`; of another one `is_tied` says whether it is tied with the first."""
+    """An entry in a column that ranks, against its first. The first itself has no `difference`, and is tied with the entries `tied`.
+    For another entry, `is_tied` says whether it is tied with the first."""
 
     difference: float | None = None
     is_tied: bool = False

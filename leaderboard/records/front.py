@@ -15,8 +15,8 @@ STEP, TOP = 10.0, 9.0  # of the lines of a drawing, and where the first stands
 
 
 class SlopeLine(Record):
-    """One entry: `left` and `right` are heights in the drawing, `kind` is "metrics" or "people" for the entry that they put first (or first
-    of two), "split" for the widest difference, else empty; `place` is its place with people."""
+    """One entry. `left` and `right` are heights in the drawing. `kind` is "metrics" or "people" for the entry that they put first (or first
+    of two), "split" for the widest difference, else empty. `place` is its place with people."""
 
     id: int
     name: str
@@ -48,8 +48,8 @@ class Slope:
 
 
 class Leader(Record):
-    """One of the first entries: its rank with the range of it, None where none is known, and its place with people, None where they did not
-    judge it; `against` where a metric contradicts people on it."""
+    """One of the first entries, with its rank. `ranks` is the range of the rank, None if unknown. `place` is its place with people, None
+    if nobody rated it. `against` is True if a metric contradicts people on it."""
 
     rank: int
     id: int
@@ -130,8 +130,8 @@ class FirstByMeans(Record):
 
 
 class Front(Record):
-    """The first entry, whose fields come first, with its value in the primary metric and that value's interval; the `top` entries, and what
-    people say: `people` is None where nobody judged them."""
+    """The first entry, whose fields come first, with its value in the primary metric and the value's interval. `top` are the first entries.
+    `people` is None if nobody rated them."""
 
     id: int
     name: str

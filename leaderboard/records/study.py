@@ -1,6 +1,6 @@
 """Summary of a study's answers on one criterion, as it is stored, read, and shown to somebody.
 
-Its records are those of `leaderboard.stats.records`, where it is computed. An analysis of an older version is not read: it is being
+Its records are from `leaderboard.stats.records`, where it is computed. An analysis of an older version is not read: it is being
 made again.
 """
 

@@ -21,9 +21,9 @@ class Cell:
     """The result of a test on one material: the share from 0 to 1 that held, or why it is `missing`. `least` is the share that passes; a
     test that is only counted has no verdict.
 
-    Of an acceptance test on a material of the `kind`, `counts` has how many of how many held (none of an area), `failure` the condition
-    that did not, and `inverted` (severe damage:mild damage, how often it was not below, of how many). `differs` says that a published
-    verdict is another than ours, with a `note` on why.
+    For an acceptance test on a material of the `kind`, `counts` has how many of how many held (none for an area), and `failure` the
+    condition that did not. `inverted` has (severe damage:mild damage, how often it was not below, of how many). `differs` says that a
+    published verdict is another than ours, with a `note` on why.
     """
 
     share: float | None = None
@@ -40,8 +40,8 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """A test and its cells. `least` is the share that must hold, 0 where it is only counted, and `each` that of every damage; None where
-    that is said once for all tests."""
+    """A test and its cells. `least` is the share that must hold, 0 if it is only counted, and `each` the share of every damage. None if it
+    is said once for all tests."""
 
     id: str
     title: str

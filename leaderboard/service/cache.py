@@ -74,8 +74,7 @@ class OwnRedisCache(RedisCache):
 class SteadyRedisCache(OwnRedisCache):
     """Redis; while it fails, what is asked of it is asked of the cache `FALLBACK`.
 
-    The two are not brought together: what was counted in one is not known to the other, so around an
-    outage up to twice the amount of a limit may pass.
+    The two do not share their counts, so around an outage up to twice the amount of a limit may pass.
     """
 
     _away_until: ClassVar[float] = 0.0  # monotonic; of the process

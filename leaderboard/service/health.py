@@ -307,7 +307,7 @@ def _has_just_started(now: datetime | None = None) -> bool:
 
 
 def _command(of_cluster: str) -> str:
-    """The command that starts the missing process: that of the cluster, or the one command of the embedded profile."""
+    """The command that starts the missing process: the cluster's, or the one command of the embedded profile."""
     return of_cluster if settings.DATABASE_URL or settings.BROKER_URL else "python manage.py run"
 
 

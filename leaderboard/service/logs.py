@@ -1,4 +1,4 @@
-"""Looks of the log: one output for the service's own events and for those of Django, Celery and granian, as text or as JSON."""
+"""Looks of the log: one output for the events of the service, Django, Celery and granian, as text or as JSON."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """E-mails: what became of an entry, invitations to teams, and warnings that somebody tries an account's passwords.
 
-The row is the request here too: what is due is read from the rows, claimed with a conditional
-UPDATE and then sent, so nothing is sent twice and a lost nudge loses nothing. The connection to
-the mail server is opened before anything is claimed: while it is away, e-mails wait.
+The row is the request here too. Due mails are read from the rows, claimed with a conditional UPDATE and then sent. So nothing is sent
+twice, and a lost nudge loses nothing. The connection to the mail server is opened before anything is claimed: while it is away, e-mails
+wait.
 """
 
 from __future__ import annotations

@@ -69,8 +69,8 @@ class CompressionMiddleware(GZipMiddleware):
     """Pages, JSON, tables and the meshes of the 3D view are sent compressed to clients that accept it; pictures and archives are compressed
     already, and uploaded files are sent as they are.
 
-    Compression and a secret on one page can give the secret away, byte by byte, to who makes a browser ask often and sees how long
-    the answers are (BREACH). Django adds up to 100 random bytes to each answer, and the CSRF token gets a new mask on each page.
+    Compression and a secret on one page can give the secret away, byte by byte. An attacker makes a browser ask often and sees how long the
+    answers are (BREACH). Django adds up to 100 random bytes to each answer, and the CSRF token gets a new mask on each page.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
@@ -134,7 +134,7 @@ class PrivatePagesMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        # Who sends no session is nobody, and is not looked up.
+        # A request without a session is nobody's, and nobody is looked up.
         has_session = settings.SESSION_COOKIE_NAME in request.COOKIES or settings.SESSION_COOKIE_NAME in response.cookies
         if has_session and "Cache-Control" not in response and request.user.is_authenticated:
             response["Cache-Control"] = "private, no-store"

@@ -141,7 +141,7 @@ def _cumulative(values: Floats, weight: Floats, at: Floats) -> Floats:
 class ThreeWay(Figure):
     """Share of answers in which the metric gives people's very answer, ties included, its own being differences of at most a `tolerance`.
 
-    The figure judges each fold of samples by the tolerance of the others; `tolerance` is that of all, `range` that of the folds.
+    The figure judges each fold of samples by the tolerance of the others. `tolerance` is over all samples, `range` over the folds.
     """
 
     tolerance: float | None = None
@@ -231,9 +231,9 @@ def place(value: float, key: str) -> tuple[float, str]:
 
 
 def places(keys: Sequence[str], tests: Sequence[MetricPair]) -> dict[str, tuple[int, int]]:
-    """Places of each metric by the `tests` between them, each at 5 % over the number of its rivals: from 1 and the number of those that are
-    better, to the number of all less those that are worse. It may be the best where its places begin at 1. Each statement holds for one
-    metric, not for all at once. {} for fewer than two metrics."""
+    """Places of each metric by the `tests` between them, each at 5 % over the number of its rivals. They begin at 1 plus the number of
+    better metrics, and end at the number of all metrics less the worse ones. A metric may be the best if its places begin at 1. Each
+    statement holds for one metric, not for all at once. {} for fewer than two metrics."""
     rivals = len(keys) - 1
     if rivals < 1:
         return {}
@@ -274,7 +274,7 @@ def certain_by_samples(x: Floats) -> Floats:
 
 
 def one_sided(d: Floats) -> float:
-    """P(a sum as large as that of the differences d [n], were their signs chance), what is equal by half; NaN for none."""
+    """P(a sum as large as the sum of the differences d [n], if their signs were random); equal sums count half; NaN for none."""
     n = len(d)
     if not n:
         return math.nan

@@ -37,9 +37,9 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True)
 class Person:
-    """A metric beside another rater on the same dyads: `apart` is its agreement less the rater's, `half` the same less half of the way from
-    chance to the rater, each with its 95 % interval and standard error. `shared` answers are on questions that two raters decided;
-    `reason` says what keeps the comparison from being made, and `why` does in outputs."""
+    """A metric beside another rater on the same dyads. `apart` is its agreement less the rater's; `half` is its agreement less the middle
+    between chance and the rater's. Each has its 95 % interval and standard error. `shared` answers are on questions that two raters
+    decided. `reason` says why there is no comparison, and `why` does in outputs."""
 
     apart: Ends
     half: Ends

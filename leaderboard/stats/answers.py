@@ -1,7 +1,7 @@
 """The answers of a study that count, as arrays: what every figure that comes from people is made of.
 
-Which answers count: none that repeats a question on purpose; none to a gold question, whose answer is known; none of a judge; and of
-several others of one rater to one question the first. Every pair of entries that was asked at all weighs the same, so that no figure
+Answers count unless they repeat a question on purpose, are to a gold question, whose answer is known, or are a judge's. If one rater
+answered a question several times, the first answer counts. Every pair of entries that was asked at all weighs the same, so that no figure
 depends on which pairs a plan asked more often.
 """
 

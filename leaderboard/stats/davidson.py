@@ -2,9 +2,9 @@
 
     eta = theta_a - theta_b + gamma side + z beta,   P(a) ~ exp(eta / 2),   P(b) ~ exp(-eta / 2),   P(equal) ~ nu
 
-It is an exponential family, so that its fitted points (1 for a win, 1/2 for a tie) are the observed ones of each entry. Boards rank by
-`implied`: how often an entry would be preferred, ties half, against each of the others in turn, which does not depend on whom a plan let it
-meet. Intervals come from the influence of each answer, over raters and samples (`crossed`).
+It is an exponential family, so that its fitted points (1 for a win, 1/2 for a tie) are the observed ones of each entry. Leaderboards rank
+by `implied`: how often an entry would be preferred against each other entry in turn, ties half. It does not depend on the opponents that a
+plan chose. Intervals come from the influence of each answer, over raters and samples (`crossed`).
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def _separate(a: Ints, b: Ints, m: int, extra: Sequence[Floats]) -> bool:
     scale = np.abs(z).max(axis=0)
     if not (scale > 0).all():
         return False
-    # What the entries cannot explain: the residual of a least-squares fit of potentials on the graph of comparisons.
+    # Residual of a least-squares fit of potentials on the graph of comparisons, which the entries cannot explain.
     laplacian = np.full((m, m), 1.0 / m)
     np.add.at(laplacian, (a, a), 1.0)
     np.add.at(laplacian, (b, b), 1.0)
@@ -198,7 +198,7 @@ def separated(a: Ints, b: Ints, verdict: Ints, m: int) -> bool:
     """True if abilities have no finite estimate: some entries never lost to the others.
 
     If they never tied either, their lead can grow without end. If they tied, their lead can grow together with nu. Take leads of at least 2
-    over entries that they won against, and of at most 2 over entries that they tied with: every answer becomes more likely as these leads
+    over entries that they won against, and of at most 2 over entries that they tied with. Every answer becomes more likely as these leads
     and ln nu are scaled up. Such leads exist unless a cycle of entries, from winners to losers and between tied entries, has more wins than
     ties.
     """
@@ -220,7 +220,7 @@ def separated(a: Ints, b: Ints, verdict: Ints, m: int) -> bool:
 
 
 def _endless(a: Ints, b: Ints, verdict: Ints, m: int, z: Floats) -> list[int]:
-    """The column of z [N, K] that goes furthest, if abilities and what is in z together have no finite estimate; empty where they have.
+    """The column of z [N, K] that goes furthest, if abilities and z together have no finite estimate; else empty.
 
     There is no finite estimate if a direction exists along which no answer becomes less likely and one becomes more likely, however far one
     goes. Let x be the change of an answer's eta towards its winner, and y the change of ln nu. The conditions are x >= 0 and x / 2 >= y for

@@ -1,4 +1,4 @@
-"""A judge beside people: how far it agrees with them, whether it may stand beside them, and what its answers add where it may."""
+"""A judge beside people: how far it agrees with them, whether its answers may be added to theirs, and what they then add."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def beside_people(counted: Answers, scored: Sequence[Scored], one: JudgeAnswers,
 
 
 def _others(counted: Answers, judged: Iterable[Judged]) -> Answers:
-    """A judge's answer, that of most of its texts, to each comparison that people were not asked; each has a rater of its own."""
+    """A judge's answer, by most of its texts, to each comparison that people were not asked; each has a rater of its own."""
     samples, entries = ({name: n for n, name in enumerate(names)} for names in (counted.samples, counted.entries))
     rows = [
         (samples[sample], entries[a], entries[b], np.sign(sum(verdicts)))

@@ -26,8 +26,8 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Gate:
-    """`winning` is the share of raters against whom the judge holds, `chance` the mean share of questions on which it agrees with the
-    others at least as well as the rater; of `raters` that answered enough. `reason` says what it lacks."""
+    """Outcome for a judge, over the `raters` that answered enough. `winning` is the share of raters against whom it holds. `chance` is the
+    mean share of questions on which it agrees with the others at least as well as the rater. `reason` says what it lacks."""
 
     passed: bool
     winning: float | None
@@ -135,8 +135,8 @@ def together(people: Asked, same: Floats, more: Asked) -> Joined:
 
 
 def _variance(people: Asked, same: Floats, more: Asked, weight: float) -> tuple[Variance, Clusters]:
-    """Variance of people and judge together, each answer of the judge a rater of its own, of whom people alone are counted; and the
-    clusters of people's answers."""
+    """Variance of people and judge together, and the clusters of people's answers. Each answer of the judge is a rater of its own; only
+    people are counted."""
     n, many = len(people.value), len(more.value)
     rest = people.value - weight * same
     u = (rest - rest.mean()) / n

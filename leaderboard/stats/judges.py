@@ -45,8 +45,8 @@ class JudgeAnswers:
 
 @dataclass(frozen=True)
 class MethodScore:
-    """A method's Elo by a judge, with its interval, which the anchor has none of, and no score that every draw of comparisons gives;
-    `placed` among scores that stayed as they were, `regularised` where it never lost or never won."""
+    """A method's Elo by a judge, with its interval. The anchor has no interval, nor has a score that every draw of comparisons gives.
+    `placed`: among scores that stayed as they were. `regularised`: it never lost or never won."""
 
     method: str
     elo: float | None
@@ -192,10 +192,10 @@ class LeftShare:
 
 
 def left_share(judged: Iterable[Judged]) -> LeftShare | None:
-    """One half for a judge that does not care on which side a thing stands; None where too few samples have a decided answer.
+    """Share of left answers, one half for a judge that ignores sides; None if too few samples have a decided answer.
 
-    Answers on one sample are alike, so samples vary; the variance is never less than that of as many independent answers, because
-    a judge that is asked each pair from both sides and repeats itself would have none.
+    Answers on one sample are alike, so samples vary. The variance is at least that of as many independent answers: a judge
+    that is asked each pair from both sides and repeats itself would have none.
     """
     counts: dict[str, list[int]] = {}
     for one in judged:

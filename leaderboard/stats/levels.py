@@ -1,6 +1,6 @@
 """People's values of entries on one scale, and what their covariances say: tests of each two entries, and the places of all.
 
-The scale is that of abilities where people compared pairs (`davidson`), and that of mean scores where they gave ratings (`opinions`).
+The scale is abilities if people compared pairs (`davidson`), and mean scores if they gave ratings (`opinions`).
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class Places:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Levels:
-    """M entries that met, directly or through others: `entries` int64[M] are their numbers among the study's, `theta` float64[M] their
-    values, of mean 0; `influences` makes the influences of the N answers on these, float64[N, >= M], which are in `clusters`."""
+    """M entries that were compared, directly or through others. `entries` int64[M] are their numbers among the study's, and `theta`
+    float64[M] their values, of mean 0. `influences` makes the influences of the N answers on these, float64[N, >= M], in `clusters`."""
 
     entries: Ints
     theta: Floats
@@ -115,8 +115,8 @@ class Levels:
         wanted = self.variance.total[among]
         if self.clusters.few or (wanted <= two_way_intervals.NO_VARIANCE).all():
             return None
-        # Where answers of one rater, or on one sample, go less together than chance has it, nothing may be left of the first; the cells
-        # alone, of which each part has a variance, stand in its place.
+        # If answers of one rater, or on one sample, are less alike than at random, the first may vanish. The cells alone, of which each
+        # part has a variance, then take its place.
         for scale in (parts.rater + parts.sample - parts.cell, parts.cell):
             values, vectors = np.linalg.eigh(((scale + scale.T) / 2)[own_part])
             root = vectors * np.sqrt(np.maximum(values, 0.0))

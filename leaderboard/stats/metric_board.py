@@ -64,10 +64,10 @@ def reference_points(answers: Answers, seed: int, size: Floats | None = None, re
 
 @dataclass(frozen=True)
 class Standing:
-    """One metric among others: its decided agreement, its state `standing` between chance and another rater, with whom `person` compares
-    it, and its `places`, each at 95 %; it `may_be_best` where they begin at 1. These are None for a reference point, for a metric trained
-    on the answers, and where nothing could be tested. `over_size` is its difference to the reference point of size, and `above_size` says
-    whether it was shown to see more than that; None where there is no such row."""
+    """One metric among others: its decided agreement, its state `standing` between chance and another rater, and its `places`, each at 95
+    %. `person` compares it with another rater. It `may_be_best` if its places begin at 1. These are None for a reference point, for a
+    metric trained on the answers, and where nothing could be tested. `over_size` is its difference to the reference point of size, and
+    `above_size` says whether it was shown to see more than that; None where there is no such row."""
 
     key: str
     reference_point: bool

@@ -75,8 +75,8 @@ def levels(ratings: Ratings, entries: Ints) -> MeanScores:
 class Likelihood:
     """score = psi[stimulus] + bias[rater] + inconsistency[rater] N(0, 1), biases summing to 0 (Li et al., 2004.02067).
 
-    `stimulus` int64[N] numbers the stimulus (an entry on a sample) of each score, `entry` and `sample` int64[J] say what it is;
-    `psi` float64[J]; `bias` and `inconsistency` float64[K], NaN for raters without a score.
+    `stimulus` int64[N] numbers the stimulus (an entry on a sample) of each score; `entry` and `sample` int64[J] say what it is.
+    `psi` float64[J]. `bias` and `inconsistency` float64[K], NaN for raters without a score.
     """
 
     psi: Floats
@@ -142,8 +142,8 @@ def likelihood_of(ratings: Ratings, fit: Likelihood, entry: int) -> Estimate:
 
 
 def screened_by_spread(table: Floats) -> list[int]:
-    """ITU-R BT.500: raters of scores [K, N] (NaN where none) whose scores lie too often beyond 2 sd (or root 20 sd where the scores
-    of a stimulus are not bell-shaped), on both sides about alike."""
+    """ITU-R BT.500: raters of scores [K, N] (NaN where none) whose scores lie too often beyond 2 sd, on both sides about alike. The
+    bound is root 20 sd for a stimulus whose scores are not bell-shaped."""
     seen = ~np.isnan(table)
     n = seen.sum(axis=0)
     mean = np.nansum(table, axis=0) / np.maximum(1, n)

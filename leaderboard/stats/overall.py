@@ -102,7 +102,7 @@ def _ahead(rule: str, sure: NDArray[np.bool_], weights: Floats) -> NDArray[np.bo
         table = one.astype(np.float64)
         through = table @ table  # how many are surely worse than the row and surely better than the column
         not_above = k - 1 - one.sum(axis=1)  # of the others, those the row is not surely better than
-        # The largest possible rank of the row less that of the column; the column itself is none of the others.
+        # The largest possible rank of the row less the column's; the column itself is none of the others.
         largest = 1.0 + (not_above[:, None] - ~one) - (one.sum(axis=0)[None, :] - one)
         total += weight * np.where(one, -1.0 - through, largest)
     # Weights of .8, .1 and .7 leave -1e-16 where 8, 1 and 7 leave 0.

@@ -1,7 +1,7 @@
 """All that a study's answers say of its metrics and entries, on one criterion and one set of entries, with its intervals.
 
-A study has two such summaries: of the entries of teams and baselines, which is what boards and pages show, and of all that was
-compared, damaged and empty entries included, which stands beside it in small print.
+A study has two such summaries. Leaderboards and pages show the one of the entries of teams and baselines. The other one is of all
+that was compared, damaged and empty entries included, and is shown beside it in small print.
 """
 
 from __future__ import annotations
@@ -352,7 +352,7 @@ def scored_entry(ratings: Ratings, entry: int) -> Entry:
 
 
 def _first_place(main: Part) -> FirstPlace:
-    """The first and its rivals. The p are not those of one look among several: that holds each against 5 % over the number of looks."""
+    """The first and its rivals. The p are not for one look among several, which holds each against 5 % over the number of looks."""
     p = main.levels.tests.p[main.among[main.first], main.among]
     return FirstPlace(main.placed[main.first], [Rival(name, finite(p[n])) for n, name in enumerate(main.placed) if n != main.first])
 

@@ -32,8 +32,8 @@ def half_width(variance: Variance, answers: int, more: Sequence[float] = (1.0, 1
 
 @dataclass(frozen=True)
 class Forecast:
-    """Half widths of a metric's figure now, and with more of one thing: `answers` of these raters on these samples, `raters` with as many
-    answers each as now, `samples`; each as (how many more, half width). `helps` names what helps most."""
+    """Half widths of a metric's interval now, and with more of one thing, each as (how many more, half width). The things are `answers` of
+    these raters on these samples, `raters` with as many answers each as now, and `samples`. `helps` names what helps most."""
 
     metric: str
     now: float
@@ -80,8 +80,8 @@ class Look:
 
 
 def look(others: Mapping[str, float | None], looks: int, raters: int, samples: int) -> Look:
-    """First place is settled if the two-sided p of the first against each of the `others` (None: nothing is known of it) is at most
-    5 % over the number of looks, which was fixed before the study opened."""
+    """Decide whether first place is settled: the two-sided p of the first against each of the `others` (None: unknown) is at most
+    5 % over the number of looks. That number was fixed before the study opened."""
     if not 1 <= looks <= MAX_LOOKS:
         raise ValueError(f"a study has from 1 to {MAX_LOOKS} planned looks")
     for n, least, counted in ((raters, RATERS_FOR_LOOK, Counted.RATERS), (samples, ITEMS_FOR_LOOK, Counted.ITEMS)):
@@ -93,8 +93,8 @@ def look(others: Mapping[str, float | None], looks: int, raters: int, samples: i
 
 def settled_places(low: Ints, high: Ints) -> int:
     """k: places 1 to k are settled, each of whose rank intervals overlaps none below it. `low`, `high` in the order shown; where all
-    but the last are settled, that is too. First place is settled by the first's own interval alone, which is surer of it than those of
-    its rivals can be: theirs have bars of their own, and may still begin at 1."""
+    but the last are settled, that is too. First place is settled by the first's own interval alone. It is surer than its rivals' intervals
+    can be: these have bars of their own, and may still begin at 1."""
     for k in range(len(low) - 1):
         if high[: k + 1].max() >= low[k + 1 :].min():
             return max(k, int(high[0] == 1))

@@ -36,8 +36,8 @@ PLANS: dict[str, Callable[[float], tuple[float, float, float]]] = {
 
 @dataclass(frozen=True)
 class Plan:
-    """The smallest `factor` with which first place is settled with a `chance` of 80 % or more; where there is none it is None, and
-    `chance` is that of the largest factor that was tried. `limit` is the chance where the plan goes on for ever, or to its end."""
+    """The smallest `factor` with which first place is settled with a `chance` of 80 % or more. If there is none, it is None, and `chance`
+    is the one of the largest factor that was tried. `limit` is the chance where the plan goes on for ever, or to its end."""
 
     factor: float | None
     chance: float
@@ -121,7 +121,8 @@ class Projection:
 
     @cached_property
     def _space(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """In the space of vectors that sum to 0 (a basis [M, M - 1]): what raters, what samples and what cells add, [M - 1, M - 1] each."""
+        """In the space of vectors that sum to 0 (a basis [M, M - 1]): the covariances that raters, samples and cells add, [M - 1, M - 1]
+        each."""
         m = len(self.theta)
         basis = scipy.linalg.null_space(np.ones((1, m)))
         parts = self.covariance

@@ -3,8 +3,8 @@
 Wins are counted in a matrix W float64[M, M]: W[i, j] is how often method i was preferred to j. Bradley and
 Terry's model is P(i > j) = 1 / (1 + exp(theta_j - theta_i)); its abilities maximise sum_ij W_ij ln P(i > j).
 
-Two Elo scales are used here. Do not mix them: `wf_elo` = 400 theta + 800, where 400 divides the natural logit, and the judges' Elo with P =
-1 / (1 + 10^((s_j - s_i) / 400)), anchored at one method, where a tie counts as a whole win of both sides.
+Two Elo scales are used here. Do not mix them. `wf_elo` = 400 theta + 800; 400 divides the natural logit. The judges' Elo has P =
+1 / (1 + 10^((s_j - s_i) / 400)). It is anchored at one method, and a tie counts as a whole win of both sides.
 """
 
 from __future__ import annotations

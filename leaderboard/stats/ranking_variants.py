@@ -1,8 +1,8 @@
 """Agreement of a board's metrics on its entries, and what becomes of the order under other choices.
 
-Two metrics agree as far as they put the entries in one order (Kendall's tau-b, or Spearman's rho); those that agree
-strongly are grouped. The order is then taken again by every other rule and without each metric in turn. Ranks are those
-of `ranking`, which alone decides them; here they are only compared.
+Two metrics agree as far as they put the entries in one order (Kendall's tau-b, or Spearman's rho); those that agree strongly are grouped.
+The order is then taken again by every other rule and without each metric in turn. `ranking` alone decides ranks; here they are only
+compared.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def pearson(ranks: Floats) -> Floats:
 def clusters(tau: Floats, together: float = TOGETHER) -> tuple[tuple[int, ...], ...]:
     """Average-linkage clusters of metrics, joined while their mean tau is at least ``together``.
 
-    The order is that of the whole tree: the joining goes on below ``together`` to place the groups next to those they agree with most. The
+    The order is from the whole tree: the joining goes on below ``together`` to place each group next to the group it agrees with most. The
     side with the earlier column comes first.
     """
     likeness = np.where(np.isnan(tau), 0.0, tau)

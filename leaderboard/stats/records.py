@@ -50,9 +50,9 @@ class Soft:
 
 @dataclass(frozen=True)
 class EntryPair:
-    """Two entries that people compared, `first` the one that they prefer: how often they would pick it (of opinion scores: by how many
-    points its mean is above), and the p of that after Holm over all pairs. `answers` were given on the two; where these are enough for a
-    share of their own, `asked` is that of the first."""
+    """Two entries that people compared; they prefer `first`. `value` is how often they would pick it, or for opinion scores by how many
+    points its mean is above. `p_holm` is its p after Holm over all pairs. `answers` were given on the two. If these are enough, `asked`
+    is the share of them for the first."""
 
     first: str
     second: str
@@ -81,10 +81,10 @@ class Contradiction(EntryPair):
 
 @dataclass(frozen=True)
 class Across(Figure):
-    """Likeness of people's order of all rated results, of all items together, to a metric's: Spearman's correlation over `n` results, with
-    an interval over other items and raters. `se` and `df` are those of the interval, on Fisher's z. It has `places` among the metrics
-    that have a value of each result, and it `may_be_best` where they begin at 1; `above_size` says whether it is shown to be above size
-    alone, by the two-sided `size_p`. All four are None where there was no test."""
+    """Spearman's correlation of a metric with people over `n` rated results of all items together, with an interval over other items and
+    raters. `se` and `df` belong to the interval, on Fisher's z. The metric has `places` among the metrics that have a value of each
+    result, and it `may_be_best` if they begin at 1. `above_size` says whether it is significantly above size alone, by the two-sided
+    `size_p`. All four are None where there was no test."""
 
     items: int = field(default=0, kw_only=True)
     raters: int = field(default=0, kw_only=True)
@@ -151,10 +151,10 @@ class Metric:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """People's figures of one entry. A study of pairs has `implied`, how often people would pick it against the others, and what goes with
-    it: `rank` between which places it lies, whether it `may_be_first`, and `part`, which numbers the parts of a study whose entries never
-    met. One of opinion scores has `mos`. From `appearances` on: other ways to count, in exports and folded on the page; of wins there is
-    nothing where a study chose its pairs by them."""
+    """People's figures of one entry. A study of pairs has `implied`, how often people would pick it against the others. With it go `rank`,
+    the range of its place, whether it `may_be_first`, and `part`, which numbers the parts of a study whose entries were never compared.
+    A study of opinion scores has `mos`. From `appearances` on: other ways to count, in exports and folded on the page. Wins are left out
+    if the study chose its pairs by them."""
 
     method: str
     part: int | None = None
@@ -346,8 +346,8 @@ class PairTogether(Joined):
 
 @dataclass(frozen=True, kw_only=True)
 class Judge:
-    """A judge model that answered too. It has a `gate` in studies of pairs, where it answers people's own questions, and in those of
-    opinion scores `rho`, of its Elo with the mean scores of entries; `order` is over all that was compared, as earlier papers have it."""
+    """A judge model that answered too. In studies of pairs it answers people's own questions and has a `gate`. In studies of opinion scores
+    it has `rho`, of its Elo with the mean scores of entries. `order` is over all that was compared, as in earlier papers."""
 
     key: str
     display_only: bool = False

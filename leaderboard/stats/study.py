@@ -125,12 +125,12 @@ def analyse(
     """The summary of the answers on one criterion; `step` is called every few seconds of it. Of ratings, all but their means is computed of
     comparisons: which of two entries of one sample the same rater scored higher.
 
-    `metrics` hold values float64[samples, methods] in the order of what was given. `damaged` names the methods that are no entries of teams
-    or baselines: corruptions, the empty entry, the reference; where it is given (it may be empty), the figures are of the others, and `all`
+    `metrics` hold values float64[samples, methods] in the order of `given`. `damaged` names the methods that are no entries of teams or
+    baselines: corruptions, the empty entry, the reference. If it is given (it may be empty), the figures are of the others, and `all`
     has the same of every method. Methods `left_out` are in no figure but `all` either, and take no part in correlations. `screened` are the
     raters that rules leave out, with the rules of each; `screening` says that there are rules, or which one. `models` are judges that
-    answered too, `tolerated` how much worse than a person one may be; `size` is how large each entry is [samples, methods] and
-    `reference_size` how large the reference is [samples], where known. ValueError if `anchor` names no method.
+    answered too, and `tolerated` is how much worse than a person one may be. `size` [samples, methods] is the size of each entry, and
+    `reference_size` [samples] of the reference, where known. ValueError if `anchor` names no method.
     """
     if anchor is not None and anchor not in given.methods:
         raise ValueError(f"There is no method {anchor!r} in the votes to anchor at; there are: {', '.join(given.methods)}.")
@@ -472,8 +472,8 @@ class _OfVotes(_Study[Votes]):
         )
 
     def _scales(self) -> tuple[list[Entry], float | None]:
-        """The rows with what other ways to count give each method, those that have no row after them, the best win rate first; and the
-        share that the quality scale explains. Nothing where nobody was asked about any."""
+        """The rows with each method's figures by other ways to count, then methods without a row, the best win rate first; and the share
+        that the quality scale explains. Nothing where nobody was asked about any."""
         counted, rows = self.counted, self.figures.scales
         if not counted.methods:
             return [], None
@@ -632,7 +632,7 @@ def stimuli(ratings: Ratings, entries: Collection[str] | None) -> tuple[Rated, I
 
 
 def across_items(ratings: Ratings, entries: Collection[str] | None, metrics: Mapping[str, Scored]) -> dict[str, Across]:
-    """Likeness of people's order of all results of these entries on all samples to that of each metric, with samples as clusters."""
+    """Likeness of people's order of all results of these entries on all samples to each metric's, with samples as clusters."""
     rated, method = stimuli(ratings, entries)
     x = {key: metric.x[rated.group, method] for key, metric in metrics.items()}
     among = [

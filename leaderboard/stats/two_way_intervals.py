@@ -200,8 +200,8 @@ class Figure:
 
 @dataclass(frozen=True)
 class Estimate(Figure):
-    """A figure with what its interval, over other raters and samples, is made of: its answers are of `raters` on `samples` and worth
-    `n_eff` of equal weight; `se` and `df` are those of the interval (for a share it is made on the scale of the logit)."""
+    """A figure with its interval over other raters and samples. Its answers are by `raters` on `samples`, and worth `n_eff` answers of
+    equal weight. `se` and `df` belong to the interval; for a share they are on the scale of the logit."""
 
     n_eff: float = 0.0
     raters: int = 0

@@ -107,7 +107,8 @@ def _signs(d: Floats) -> tuple[float, float, float]:
 
 
 def _patterns(n: int, flips: int) -> Iterator[Floats]:
-    """Blocks [patterns, n] of signs, without that of none flipped: all with the last one kept, or `flips` random ones fixed by the seed."""
+    """Blocks [patterns, n] of signs, without the pattern of no flips: all with the last one kept, or `flips` random ones fixed by the
+    seed."""
     if n <= ALL:
         numbers = np.arange(1, 2 ** (n - 1))
         for start in range(0, len(numbers), PATTERNS):
@@ -200,8 +201,8 @@ def _step_down(samples: Floats, i: NDArray[np.intp], j: NDArray[np.intp]) -> Flo
 class Board:
     """Certainty of the order of a board, one of each per entry in the order given.
 
-    ``order`` lists the entries from the first to the last. ``bracket`` counts 1, 2, 3, ...: an entry is tied with the first of its bracket,
-    and the firsts of any two brackets differ significantly; ``loose`` ones are also tied with the first of a higher bracket.
+    ``order`` lists the entries from the first to the last. ``bracket`` counts 1, 2, 3, ... An entry is tied with the first of its bracket,
+    and the firsts of any two brackets differ significantly. ``loose`` ones are also tied with the first of a higher bracket.
     ``rank_interval`` holds the true rank of every entry at once on 95 % of boards. ``tested`` lists the entries that are tested against
     each other, in their order, and ``p_tested`` has their p; the others have no bracket. ``tied`` lists the entries that each tested one is
     tied with.

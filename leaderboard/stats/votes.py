@@ -82,9 +82,9 @@ class VotesError(TableError):
 
 @dataclass(frozen=True)
 class Vote:
-    """One answer as it was given. `repeat_of` is not empty where the pair had been asked before on purpose, `gold` where its answer
-    was known beforehand; `order` numbers a rater's questions, `at` says when the answer was given, as `stamp` writes it. The others say
-    under which conditions: the place of the criterion among the question's, the window's size, the device and the link."""
+    """One answer as it was given. `repeat_of` is not empty if the pair had been asked before on purpose, `gold` if its answer was known
+    beforehand. `order` numbers a rater's questions, and `at` is the time of the answer, as `stamp` writes it. The others are the
+    conditions: the place of the criterion among the question's, the window's size, the device and the link."""
 
     rater: str
     left: str
@@ -337,8 +337,8 @@ def records(
     make: Callable[[Mapping[str, str]], T],
     noun: str,
 ) -> list[T]:
-    """A record of each line below the head of a CSV file called `name`, made by `make` from the `known` columns, "" for one
-    that is not there; ValueError of `make` is a problem of that line. Raises `VotesError` with every problem."""
+    """A record of each line below the head of a CSV file called `name`. `make` makes it from the `known` columns, "" for an
+    absent one; its ValueError is a problem of that line. Raises `VotesError` with every problem."""
     table = table_of(lines, name)
     there = table.heads
     named = {column: (columns or {}).get(column, column) for column in known}

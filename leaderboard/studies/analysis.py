@@ -90,7 +90,7 @@ def compute(row: StudyAnalysis, between: Callable[[Leased], None] = lambda row: 
         linked = row.study.entries.filter(submission__isnull=False).values_list("label", "submission_id")
         summary = replace(summary, entries=dict(linked), damaged=sorted(row.study.damaged & set(summary.methods)))
         if row.study.chooses_pairs:
-            # Who is asked about most is chosen by the answers, so that counts of wins, and what is compared with them, would tell of the
+            # The answers choose the entries that are asked about most, so counts of wins, and figures compared with them, would tell of the
             # choice.
             scales = [
                 replace(line, wins=None, losses=None, ties=None, win_rate=NOTHING, win_rate_with_self=NOTHING) for line in summary.scales

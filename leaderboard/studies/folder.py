@@ -1,7 +1,7 @@
 """A study as a folder: its votes or opinion scores, and the files of the references and entries they are about.
 
-That folder is what training takes. Names of files and folders are made here or are ids that were checked when they came;
-what the votes call an entry stands in `study.json` and in no path.
+That folder is what training takes. Names of files and folders are made here, or are ids that were checked on arrival. The votes' names of
+entries are in `study.json` and in no path.
 """
 
 from __future__ import annotations

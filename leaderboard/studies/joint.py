@@ -68,8 +68,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Part:
-    """One study's part in a joint analysis: its answers as they were given, without those of raters that its rules leave out, and how its
-    names read among those of all: of entries, of samples and of raters."""
+    """One study's part in a joint analysis. It has the answers as they were given, except of raters that the study's rules leave out. Its
+    names of entries, samples and raters are mapped to the names in the joint analysis."""
 
     study: Study
     batch: EvaluationBatch | None
@@ -132,8 +132,8 @@ def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) 
     opinions, scale = studies[0].kind == Study.Kind.OPINIONS, studies[0].scale
     parts = [Part.of(study) for study in studies]
     damaged = {part.entries[label] for part in parts for label in part.study.damaged | part.out if label in part.entries}
-    # Of what an account said of one question in several studies the first counts, whichever study was made first; answers that were
-    # brought from elsewhere, by raters of their own, keep their order.
+    # If an account answered one question in several studies, the first answer counts, whichever study was made first. Imported answers, by
+    # raters of their own, keep their order.
     dated = [one for part in parts for one in part.renamed()]
     renamed = [one for _, one in sorted(dated, key=lambda answer: answer[0])]
     answers: Any = rating.canonical(renamed, scale) if opinions else voting.canonical(renamed)

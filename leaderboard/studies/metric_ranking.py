@@ -1,10 +1,10 @@
 """The metrics of each family by how far they agree with people, over all studies that somebody may see.
 
-A study gives one figure to a metric: decided agreement on its leading criterion, by values of one definition. From three studies on they
-are pooled (`leaderboard.stats.pooled`); one or two are shown as the larger one has them, which a board follows too
-(`leaderboard.records.study.precedence`). Studies that share items or a rater's account are no evidence of their own: they are analysed
-together as one (`leaderboard.studies.joint`), and until they are, or where they cannot be, the largest of them stands for all. Simulated
-studies count only where there are no others, and say so.
+A study gives one figure to a metric: decided agreement on its leading criterion, by values of one definition. Three or more studies are
+pooled (`leaderboard.stats.pooled`). Of one or two, the larger one is shown, which a leaderboard follows too
+(`leaderboard.records.study.precedence`). Studies that share items or a rater's account are not independent: they are analysed together
+as one (`leaderboard.studies.joint`). Until they are, or if they cannot be, the largest of them is taken. Simulated studies count only
+if there are no others, and say so.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Meaning:
 
 @dataclass(frozen=True)
 class Standing:
-    """One metric among those of its family. `studies` are the ids of those that its figure is of, `trained` of those that were left out
+    """One metric among its family's. `studies` are the ids of those that its figure is of, `trained` of those that were left out
     because it was, or may have been, trained on them. `over` is None where nothing was pooled."""
 
     key: str
@@ -207,7 +207,7 @@ def _families(rows: Collection[StudyAnalysis], joint: Collection[JointAnalysis] 
     for columns in batches.values_list("metrics", flat=True):
         current |= {column.fingerprint for column in map(Column.of, columns) if column.is_current}
     accounts: defaultdict[int, set[int]] = defaultdict(set)
-    # Of people whose answers count: who is on the list of a study, or was left out of it, makes it share nothing with another.
+    # Of people whose answers count: somebody who is only on a study's list, or was left out of it, makes it share nothing with another.
     counted = {row.study_id: set(summary.raters) - set(summary.screened) for row, summary in summaries.items()}
     known = Rater.objects.filter(study__in=counted, user__isnull=False)
     for study, name, user in known.values_list("study_id", "name", "user_id"):

@@ -189,7 +189,7 @@ def _scored(
 def _values(
     program: MetricProgram, label: str, scores: list[dict[str, Any]], reference: Reference, samples: set[str]
 ) -> tuple[dict[str, float | None], Iterator[str]]:
-    """The program's value of each of the samples, of the entry with this label: the mean over the sample's items that have one; and a
+    """The program's value of each sample for the entry with this label, the mean over the sample's items that have one. Also returns a
     sentence on each item on which it failed, which may quote the program. `scores` are of all items of the samples."""
     spec, slices = program.spec, [SampleScores.from_dict(one) for one in scores]
     done = {item for one in slices for item in one.item_ids}
@@ -241,8 +241,8 @@ def table(row: ProgramValues, counted: Answers) -> Floats:
 
 
 def standings(contest: MetricChallenge) -> dict[str, Any]:
-    """Standings of the entries that count, on each half of the samples, by the entry's number, the entries without a figure, and the
-    halves: a sample stays in its own when others get answers or lose theirs. `people` is the version of the rule they are made by."""
+    """Standings of the entries that count, on each half of the samples, by the entry's number; the entries without a figure; the halves.
+    A sample stays in its half when others get or lose answers. `people` is the version of the rule for people's figures."""
     counted, ratings = answers_of(contest.study)
     entries, without = MetricEntry.counted(contest)
     rows = ProgramValues.objects.filter(study=contest.study, program__in=[entry.program_id for entry in entries]).select_related("program")

@@ -1,8 +1,8 @@
 """Sizes of the things that a study compares: the reference point that knows size alone, and the covariates that models of preference take.
 
 Edges of a wireframe, faces of a mesh, bytes of the PNG of a render. For a sample with several items or views it is the sum over them, since
-raters see all of them. Items that an entry left out add nothing. Extents of one stored file never change, so they are worked out once from
-its counts, without its items, and kept where what is drawn of it is kept; one file at a time is open.
+raters see all of them. Items that an entry left out add nothing. Extents of one stored file never change. So they are worked out once from
+its counts, without its items, and kept beside its drawings. One file at a time is open.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def trained_on(study: Study, metric: Column, samples: Collection[str], methods: 
     if not learnt:
         return no
     if weights.digest_of(spec, metric.params) != metric.weights_sha256:
-        return UNKNOWN  # the card is that of other weights than those that the values are of
+        return UNKNOWN  # the card is of other weights than the values
     verdicts = {_of_card(study, weights.get(network, str(metric.params[name])).card, samples, methods) for network, name in learnt}
     return next((one for one in (THESE, UNKNOWN, ENTRIES) if one in verdicts), no)
 
@@ -45,8 +45,8 @@ def _of_card(study: Study, card: Mapping[str, Any], samples: Collection[str], me
         return NO
     if said.get("study_created_at") == study.created_at.isoformat():
         return THESE
-    # The study's votes as the service writes them: all of them, and in a folder those that count; and as it wrote them before the
-    # conditions of answers stood in its files, and before gold, order and time stamps did.
+    # The study's votes as the service writes them: all of them, and in a folder the votes that count. Earlier files had no
+    # conditions of answers, and the first had no gold, order and time stamps.
     people = set(study.raters.filter(kind=Rater.Kind.PERSON, is_counted=True).values_list("name", flat=True))
     votes = list(study.votes())
     before = (*voting.COLUMNS, *voting.MORE)

@@ -349,7 +349,7 @@ def moment_text(at: datetime, zone: str | None = None) -> str:
 
 @register.simple_tag
 def day(at: datetime | None, zone: str | None = None, how: str = "") -> str:
-    """The day of `at` in `zone` (the phase's; UTC where none is given), `14 December 2026`, with the moment in the tooltip: a deadline at
+    """The day of `at` in `zone` (the phase's, by default UTC), `14 December 2026`. The tooltip has the moment, because a deadline at
     23:59 anywhere on Earth is the next day in UTC. `how` is "short" for `14 Dec 2026`, or "bare" for `14 Dec`. Nothing for `at=None`."""
     if at is None:
         return ""

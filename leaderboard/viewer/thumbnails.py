@@ -60,8 +60,8 @@ def picture(submission: Submission, item: str, times: int = 1) -> bytes | None:
 
 
 def prepare(phase: Phase) -> None:
-    """Make the pictures of the entries that were scored last. Of renders those of their scenes are asked for too: workers make them behind
-    everything else. Pictures that cannot be made are left out, and reported to the operator."""
+    """Make the pictures of the entries that were scored last. For renders their scenes' pictures are asked for too: workers make them
+    behind everything else. Pictures that cannot be made are left out, and reported to the operator."""
     if phase.is_imported:
         return
     done = Evaluation.objects.filter(batch__phase=phase, batch__state=EvaluationBatch.State.CURRENT, state=Evaluation.State.DONE)

@@ -51,8 +51,8 @@ def cached_response(
 
 
 def once(owner: str, facts: Mapping[str, Any], suffix: str, compute: Callable[[], bytes], heavy: bool = False) -> bytes | None:
-    """Return what depends on `facts` alone, kept with what else is drawn of `owner` (an entry's number, say) and made by `compute`
-    if it is not there yet. None where it is heavy and this request's turn does not come for long."""
+    """Return data that depend on `facts` alone. They are kept beside other drawings of `owner` (an entry's number, say), and made by
+    `compute` if missing. None where it is heavy and this request's turn does not come for long."""
     key = f"geometry/{owner}/{_digest(facts, suffix)}.{suffix}"
     found = _read(key)
     if found is not None:

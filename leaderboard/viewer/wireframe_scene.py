@@ -1,9 +1,9 @@
 """The 3D view's scene of wireframes, with every edge and vertex classified. PURE.
 
-The classes come from the evaluation's own matching with the phase's own thresholds, so what is
-drawn as matched is what was counted. Coordinates are sent relative to an `origin` (the centre of
-the reference's bounding box) that is subtracted here, in float64: a graphics card has float32,
-which at projected coordinates of some million metres is half a metre.
+The classes come from the evaluation's own matching with the phase's own thresholds, so drawn
+matches are counted matches. Coordinates are sent relative to an `origin`, the centre of the
+reference's bounding box, that is subtracted here in float64. A graphics card has float32, whose
+steps are half a metre at projected coordinates of some million metres.
 """
 
 from __future__ import annotations

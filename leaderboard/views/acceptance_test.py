@@ -1,7 +1,8 @@
 """The page of a column's acceptance test: the damage to the phase's own references, the metric's scores of it, and whether the column
 ranks.
 
-Conditions, counts and means are for everybody who sees the board; scores of single views, and pictures, for who may see the reference.
+Everybody who sees the leaderboard sees conditions, counts and means. Scores of single views, and pictures, are for people who may see the
+reference.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Line:
-    """One damage of a scene: its mean score, the scores of single views for who may see them, and the picture of its first view."""
+    """One damage of a scene: its mean score, the scores of single views if the viewer may see them, and the picture of its first view."""
 
     words: str
     group: str
@@ -92,7 +93,7 @@ def acceptance_test(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def acceptance_test_picture(request: HttpRequest, pk: int, scene: int, damage: str) -> HttpResponse:
-    """A damaged view, for who may see the reference."""
+    """A damaged view, for viewers who may see the reference."""
     row, place = _acceptance_test_and_place(request, pk)
     place.viewer.require("phase.see_reference", place.phase)
     names = row.scene_names

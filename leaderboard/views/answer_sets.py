@@ -35,7 +35,7 @@ def page(request: HttpRequest, place: PhasePlace, study: Study, answers: AnswerS
 
 
 def figures(place: PhasePlace, study: Study, answers: AnswerSet) -> JsonResponse:
-    """The record, as the API has those of published sets."""
+    """The record, as the API has records of published sets."""
     record = shown(place, study, answers)
     about = {"study": study.slug, "title": study.title, "question": study.question, "source": study.source, "simulated": study.simulated}
     return JsonResponse(about | {"record": None if record is None else as_plain(record)})

@@ -37,7 +37,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Operation:
-    """One call; `sends` is the media type of its body, `answers` that of its answer."""
+    """One call; `sends` is the media type of its body, `answers` its answer's."""
 
     anchor: str
     method: str
@@ -129,7 +129,7 @@ def resolved(schema: Mapping[str, Any], one: Mapping[str, Any]) -> Mapping[str, 
 
 
 def fields_of(schema: Mapping[str, Any], one: Mapping[str, Any], where: str = "") -> list[Field]:
-    """The fields of an object; those of its items where it is a list of objects."""
+    """The fields of an object, or of the items of a list of objects."""
     one = resolved(schema, one)
     if one.get("type") == "array":
         one = resolved(schema, one.get("items", {}))

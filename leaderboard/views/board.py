@@ -208,7 +208,7 @@ def snapshot_export(request: HttpRequest, challenge: str, phase: str, digest: st
 
 
 def snapshot_content(request: HttpRequest, challenge: str, phase: str, digest: str) -> HttpResponse:
-    """The bytes that a digest is of: those of the ranking, or those it had before the form of rankings changed."""
+    """The bytes that a digest is of: the ranking's own, or its bytes before the form of rankings changed."""
     place = shown_board(request.user, challenge, phase)
     ranking = snapshot_of(place.phase, place.viewer, digest)
     if ranking.board is not read_board(ranking.pk, ranking.digest):
@@ -336,7 +336,7 @@ def rendered(
     pictured: str,
 ) -> tuple[SafeString, SafeString]:
     """The rows of a page of the board and the notes on single values, as HTML. This is most of the page's work, and the result is the same
-    for all viewers with the same rights and choices. `pictured` names the pictures of its entries, for who may see them."""
+    for all viewers with the same rights and choices. `pictured` names the pictures of its entries, if the viewer may see them."""
     whole = seen.board
     rows, people = BoardRows(with_people(whole), choice, team), whole.people
     context = {
@@ -355,7 +355,7 @@ def rendered(
 
 @dataclass(frozen=True)
 class OrderRow:
-    """Likeness of a metric's order and that of published means, beside the figure that the paper itself prints."""
+    """Likeness of a metric's order and the published means' order, beside the figure that the paper itself prints."""
 
     title: str
     rho: Figure

@@ -1,4 +1,4 @@
-"""Choosing metrics: how those of a board agree on its entries, and what other choices would do to the order."""
+"""Choosing metrics: how a leaderboard's metrics agree on its entries, and how other choices would change the order."""
 
 from __future__ import annotations
 

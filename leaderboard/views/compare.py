@@ -112,7 +112,7 @@ def compare(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     entries = {one.submission.pk: one for one in (a, b, *more) if one is not None}
     chosen = list(entries.values())[:MAX_ENTRIES]
 
-    # Entries to choose from: those of the newest ranking, best first, and the viewer's own.
+    # Entries to choose from: the newest ranking's, best first, and the viewer's own.
     choices = []
     if (snapshot := current_ranking(place)) is not None:
         board = snapshot.board

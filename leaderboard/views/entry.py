@@ -243,8 +243,8 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class OwnPair:
-    """One pair of the entry: how often people pick it against `other` (of opinion scores: by how many points they score it higher), with
-    its interval, its number of answers, and whether that interval excludes an even choice."""
+    """One pair of the entry: how often people pick it against `other`, or for opinion scores by how many points they score it higher. It
+    has its interval, its number of answers, and whether the interval excludes an even choice."""
 
     other: str
     other_id: int | None
@@ -305,8 +305,8 @@ def _entry_pairs(place: EntryPlace, board: Board) -> tuple[list[OwnPair], int]:
 
 @dataclass(frozen=True)
 class Above:
-    """The entry right above in the order, by the metric that decides it: `counts` are the units on which this one is better, equal and
-    worse, `p` the board's; each None if it may not be shown. `pair` is the answer of people who were asked about the two."""
+    """The entry right above in the order, by the metric that decides it. `counts` are the units on which this entry is better, equal and
+    worse, None if hidden. `p` is the leaderboard's, or "". `pair` is the answer of people who were asked about the two."""
 
     name: str
     id: int

@@ -1,5 +1,5 @@
-"""Feeds of a board and of a challenge's announcements, and its dates as a calendar: what a visitor without an account may see, for any
-reader."""
+"""Feeds of a leaderboard and of a challenge's announcements, and its dates as a calendar. Every reader gets only what a visitor without an
+account may see."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MAX_ENTRIES_OF_FEED = 50
 
 
 class Change(NamedTuple):
-    """A ranking whose first place is another than that of the one before."""
+    """A ranking whose first place differs from the ranking before."""
 
     snapshot: Snapshot
     front: Front
@@ -40,7 +40,7 @@ class Change(NamedTuple):
 
 
 def _changes(kept: QuerySet[Snapshot], passed_over: frozenset[int]) -> list[int]:
-    """Keys of the rankings whose first entry is another than that of the one before, newest first; hidden entries and baselines are passed
+    """Keys of the rankings whose first entry differs from the ranking before, newest first; hidden entries and baselines are passed
     over."""
     found: list[int] = []
     before = None

@@ -71,7 +71,7 @@ class Gallery:
 
 
 def gallery(place: EntryPlace, evaluation: Evaluation, table: ItemTable) -> Gallery | None:
-    """For who may see the values per item; None where no item has a value by the metric that the table is sorted by to begin with."""
+    """For viewers who may see the values per item. None if no item has a value by the metric that first sorts the table."""
     result = next((one for one in table.results if one.slug == table.sort), None)
     if result is None:
         return None
@@ -156,8 +156,8 @@ def stored(key: str) -> dict[str, Wireframe]:
 
 
 def wireframe_tile(reference: str, entry: str, item: str, columns: str, unit_scale: float) -> svg.Classed | None:
-    """An entry's wireframe with matched, missed and extra lines as the phase counts them, or alone if `reference`, the key of the stored
-    one, is empty; None if there are too many lines for a page."""
+    """An entry's wireframe with matched, missed and extra lines as the phase counts them. `reference` is the key of the stored one; if it
+    is empty, the wireframe is drawn alone. None if there are too many lines for a page."""
     from evaluation.metrics.wireframe.pair import Pair
     from leaderboard.viewer.wireframe_scene import EXTRA, MISSED, classified
 

@@ -20,7 +20,7 @@ MAX_RANKINGS = 40  # rankings, the newest; those that were passing ones are not 
 
 
 def board_history(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
-    """For who may see the board, as it may be seen now: what was taken off it since is named in no old ranking either."""
+    """For viewers who may see the leaderboard, as it may be seen now: entries removed since are named in no old ranking either."""
     place = phase_place(request.user, challenge, phase)
     if not place.sees_board:
         return not_shown_yet(request, place, "history")

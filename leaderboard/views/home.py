@@ -117,8 +117,8 @@ class DrawnResults:
 
 
 def drawn_results(finding: shown.Finding) -> DrawnResults | None:
-    """The results of the first set of a finding that was fetched here and whose challenge the operator opened to all; None without one:
-    values of single results do not ship."""
+    """The results of the first set of a finding that was fetched here and whose challenge the operator opened to all. Else None: values of
+    single results do not ship."""
     for one, row in finding.rows:
         record = one.record
         opened = Challenge.objects.tagged(PUBLISHED_TAG).filter(slug=record.name, visibility=Challenge.Visibility.PUBLIC)

@@ -55,7 +55,7 @@ def entry_item(request: HttpRequest, pk: int, item: str) -> HttpResponse:
 
 
 def entry_thumbnail(request: HttpRequest, pk: int) -> HttpResponse:
-    """A small picture of one item of the entry, the same on all of a board, for who may see it drawn."""
+    """A small picture of one item of the entry, the same on all of a leaderboard, if the viewer may see it drawn."""
     place = _drawable(request, pk)
     evaluation = current_evaluation(place.submission)
     if place.submission.status != Status.SCORED or evaluation is None:
@@ -127,7 +127,7 @@ def entry_meshes(request: HttpRequest, pk: int, item: str) -> HttpResponse:
 
 
 def _viewable(request: HttpRequest, pk: int, item: str, viewer: str) -> tuple[EntryPlace, Evaluation]:
-    """The entry and its evaluation, for who may see the item drawn by the 3D view of that address."""
+    """The entry and its evaluation, if the viewer may see the item drawn by the 3D view of that address."""
     place = entry_place(request.user, pk)
     place.viewer.require("submission.see_geometry", place.submission)
     if KINDS[place.submission.phase.challenge.family].viewer != viewer:

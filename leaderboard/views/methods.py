@@ -139,8 +139,8 @@ def _standing(entry: Submission, board: Board | None, it: EntryState, viewer: Pe
 
 
 def elsewhere(user: Any, submission: Submission, now: datetime) -> list[tuple[Phase, Standing]]:
-    """Other ranks of the entry's team, also under its name in other challenges, that somebody may see, the newest phase first: with a
-    method of the same name, on boards without one with the best of its others."""
+    """Other ranks of the entry's team that `user` may see, also under its name in other challenges, the newest phase first. A rank is of
+    a method of the same name, or else of the team's best method there."""
     if submission.made_as:  # a damaged copy is nobody's method
         return []
     teams = Q(team=submission.team_id) | Q(team__in=submission.team.namesakes().order_by().values("pk"))

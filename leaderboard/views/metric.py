@@ -99,7 +99,7 @@ class Needed:
 
 @dataclass(frozen=True)
 class MetricPage:
-    """Facts on a metric that a reader may see: with its default parameters, or with those of a `column`. Its headline is what was measured
+    """Facts on a metric that a reader may see: with its default parameters, or with a `column`'s. Its headline is what was measured
     here, else what others published of its name, else what simulated people say."""
 
     user: Any

@@ -38,7 +38,7 @@ MAX_CONTRADICTIONS = 3
 @dataclass(frozen=True)
 class Measured:
     """Agreement of one column of a phase with the people of one of the phase's studies: `metric` and its `line` of the `summary` of an
-    analysis (`row`). `version` is that of the metric, None where it is not known; `reference` is the one in force."""
+    analysis (`row`). `version` is the metric's, None if unknown; `reference` is the one in force."""
 
     row: StudyAnalysis
     summary: Summary
@@ -87,9 +87,9 @@ class Measured:
 
 
 def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", found_in: Family | None = None) -> list[Measured]:
-    """Findings of the studies that were `seen` on metric `key`, or of one definition of it alone: its current version first; real people
-    before simulated ones, figures before those that are too early, and newest first. The page opens with the first. Those that `found_in`
-    ranks it by are among them though their phase has it no more.
+    """Findings of the studies that were `seen` on metric `key`, or of one definition of it alone. The current version comes first, then
+    real people before simulated ones, figures before those that are too early, and newest first. The page opens with the first. Studies
+    that `found_in` ranks it by are included even if their phase has it no more.
 
     A few queries, for any number of studies, entries and votes.
     """
@@ -122,7 +122,7 @@ def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", fou
 
 @dataclass(frozen=True)
 class Contradicted:
-    """A pair on which people prefer one entry and a metric the other: the first is people's. `entries` are those of both that are still
+    """A pair on which people prefer one entry and a metric the other: the first is people's. `entries` are both entries, if they are still
     there."""
 
     viewer: Viewer

@@ -198,7 +198,7 @@ def _section_cells(section: Section) -> Iterator[list[str]]:
 
 
 def _tested(user: Any, found: Family) -> tuple[list[Tested], dict[str, Tested]]:
-    """The metrics of a family by name with their default parameters, and those of ranked rows by fingerprint."""
+    """The metrics of a family by name with their default parameters, and the metrics of ranked rows by fingerprint."""
     specs = {key: spec for key, spec in registry.REGISTRY.items() if spec.family == found.key}
     fingerprints = {key: registry.fingerprint(key, {}) for key in specs}
     ranked = {row.fingerprint: row.key for row in found.rows if row.key in specs}

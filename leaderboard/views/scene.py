@@ -20,7 +20,7 @@ VIEWS_PER_PAGE = 12
 
 
 def entry_scene(request: HttpRequest, pk: int, scene: str) -> HttpResponse:
-    """Needs the per-item scores; what derives from the reference is there for who may see that."""
+    """Needs the per-item scores. Data from the reference are only for viewers who may see it."""
     place, evaluation = _scored(request, pk)
     place.viewer.require("submission.see_items", place.submission)
     every = render_scene.scenes(evaluation)

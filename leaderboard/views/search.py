@@ -71,7 +71,7 @@ def _challenges(visible: QuerySet[Challenge], words: list[str]) -> list[Found]:
 
 
 def _entries(user: User | AnonymousUser, visible: QuerySet[Challenge], words: list[str]) -> list[Found]:
-    """Entries by the name of their method or team: those on boards that are out, and those of the viewer's own teams in any state."""
+    """Entries by the name of their method or team: entries on published leaderboards, and the viewer's own teams' entries in any state."""
     now = timezone.now()
     phases = Phase.objects.filter(challenge__in=visible).select_related("challenge", "parent")
     shown = [phase for phase in phases if board_is_out(phase, now)]

@@ -160,7 +160,7 @@ def site_card(request: HttpRequest) -> HttpResponse:
 
 
 def entry_card(request: HttpRequest, pk: int) -> HttpResponse:
-    """Card of an entry: its place with people and by the metrics, its values among those of all, and an item of it where everybody may see
+    """Card of an entry: its place with people and by the metrics, its values among all entries', and an item of it if everybody may see
     that."""
     place = entry_place(NOBODY, pk)
     submission = place.submission
@@ -366,5 +366,5 @@ def _ends(low: float | None, high: float | None, opinions: bool) -> str:
 
 
 def sent(sheet: Sheet) -> HttpResponse:
-    """A card as the answer to who asks for it."""
+    """A card as the answer to a request."""
     return for_everybody(HttpResponse(drawn(sheet), content_type="image/png"))

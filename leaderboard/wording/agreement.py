@@ -154,7 +154,7 @@ def unheld(lines: Sequence[Line], units: str) -> str:
 
 
 def may_be_best(places: Mapping[str, tuple[int, int]]) -> str:
-    """Sentence on those of several metrics, by title, that may agree best with people; empty for fewer than two."""
+    """Sentence on the metrics, by title, that may agree best with people; empty for fewer than two."""
     if len(places) < 2:
         return ""
     best = [title for title, (low, _) in places.items() if low == 1]

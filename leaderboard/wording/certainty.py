@@ -126,8 +126,7 @@ def leads(board: Board, standing: Ranks) -> Statement:
 
 
 def peoples_first(entry: str, low_end: int, settled: bool) -> Statement:
-    """Statement on who is first with people: `low_end` is the last place of the range of its place, which is 1 where that is settled or
-    not known."""
+    """Statement on first place with people. `low_end` is the last place of its range, which is 1 if first place is settled or unknown."""
     if low_end > 1:
         return Statement.of("People put ", person(entry), f" first (95 % range of its place: 1 to {low_end}).")
     return Statement.of(

@@ -20,7 +20,7 @@ def first(front: Front) -> Statement:
 
 
 def order(found: Contradiction) -> Statement:
-    """The order in which metrics, or one of them, put the two; it says so where that of all metrics is not settled."""
+    """The order in which metrics, or one of them, put the two; it says so if the order of all metrics is not settled."""
     (ahead, _), (preferred, _) = found.pair
     if isinstance(found, Turned):
         return Statement.of(f"{found.metric} puts ", name(ahead), f" before {preferred}.")

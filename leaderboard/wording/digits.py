@@ -45,7 +45,7 @@ def rounded(
 ) -> Rounded:
     """`value` with two significant digits of half the width of its interval, or four of its own where it has none.
 
-    `bounds` are those of the metric: a value that is not at one is not shown as if it were. `decimals`, where given, is for
+    `bounds` are the metric's: a value that is not at one is not shown as if it were. `decimals`, where given, is for
     values without an interval, such as those that were published with so many.
     """
     if value is None or not math.isfinite(value):

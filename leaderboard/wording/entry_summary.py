@@ -108,7 +108,7 @@ def brief(it: EntrySummary) -> str:
 
 
 def strip_note(strip: Strip) -> str:
-    """Words beside one value of an entry among those of all: its difference from the first, or the entries that the first is tied with."""
+    """Words beside one value of an entry among all values: its difference from the first, or the entries that the first is tied with."""
     column, it = strip.column, strip.from_first
     if strip.is_people:
         return "comparisons won; 50 % is even" if column.percent else ""

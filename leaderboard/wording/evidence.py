@@ -165,8 +165,8 @@ def told(one: PrintedLine) -> str:
 
 
 def reproduced(found: Reproduction | None, titles: Mapping[str, str]) -> str:
-    """Sentence on what the source prints, beside what the same data give: the first chief number that comes out the same, and how many of
-    all do; empty where nothing printed can be checked. `titles` are names of metrics by their columns in the source."""
+    """Sentence on the source's printed numbers, beside figures from the same data: the first chief number that is reproduced, and how many
+    of all are. Empty if nothing printed can be checked. `titles` are names of metrics by their columns in the source."""
     if found is None:
         return ""
     counted = f"{found.same:,} of {found.printed:,} printed numbers"
@@ -290,8 +290,8 @@ def by_criterion(record: EvidenceRecord, titles: Mapping[str, str]) -> str:
 
 
 def across_ceiling(record: EvidenceRecord, criterion: CriterionFigures) -> str:
-    """Sentence on what one rater reaches across items, and on how far the noise in people's means bounds a metric; empty where neither is
-    known, and no bound that reads as 1."""
+    """Sentence on one rater's figure across items, and on the bound that the noise in people's means sets a metric. Empty if neither is
+    known; a bound that reads as 1 is left out."""
     found = criterion.across
     if found is None:
         return ""

@@ -1,4 +1,4 @@
-"""A statement: what a reader is told in a sentence or a few, with the tone of its parts and the address that it leads to. PURE.
+"""A statement to a reader: one or a few sentences, with the tone of its parts and the address that it leads to. PURE.
 
 Statements are made in this folder alone, one function each, from records. A page draws one by `{% statement %}`; all else takes its `text`.
 """

@@ -1,6 +1,6 @@
 """An upload as a set of named files: a zip archive, a folder, or one file. Nothing is ever unpacked to disk.
 
-Archives are hostile. What their headers claim is used only to refuse early. Each read is bounded by the number of bytes that the
+Archives are hostile. Their headers' claims are used only to refuse early. Each read is bounded by the number of bytes that the
 decompressor really returns.
 """
 
@@ -321,7 +321,7 @@ def _decoded(name: bytes, page: str) -> str:
 def _code_page(names: Iterable[bytes]) -> str:
     """Code page of those names that are not UTF-8: the first that reads all of them as paths.
 
-    The second byte of a Japanese or Chinese letter may be that of a backslash. Read in another code page, such a name has both kinds of
+    The second byte of a Japanese or Chinese letter may be the same as a backslash. Read in another code page, such a name has both kinds of
     separator, or two in a row.
     """
     unknown = []

@@ -160,7 +160,7 @@ class Elements:
     points: tuple[str, ...] = ()
 
 
-# An object with faces has edges too: those of its triangles. open3d calls a mesh's faces triangles, and a wireframe's corners and edges
+# An object with faces has edges too: its triangles' edges. open3d calls a mesh's faces triangles, and a wireframe's corners and edges
 # points and lines.
 EDGES = Elements("edges", 2, Wireframe, wireframe, (("vertices", "edges"), ("points", "lines")), ("faces", "triangles"), scored=True)
 FACES = Elements("faces", 3, Mesh, mesh, (("vertices", "faces"), ("vertices", "triangles")), points=("points", "vertices"))

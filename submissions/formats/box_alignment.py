@@ -67,8 +67,8 @@ class Box:
 
 @dataclass(frozen=True)
 class Misfit:
-    """`ratio` is how many times larger the box is; `axes` and `signs` say how its axes would fit; `distance` is how far off its centre
-    lies and `local` that it lies at the origin and the other far from it."""
+    """`ratio` is how many times larger the box is. `axes` and `signs` say how its axes would fit. `distance` is how far off its centre
+    lies. `local`: the box lies at the origin, and the other far from it."""
 
     kind: Kind
     ratio: float = 1.0

@@ -110,7 +110,7 @@ def numbers(text: bytes) -> NDArray[np.float64] | None:
 
 def whole_numbers(text: bytes) -> NDArray[np.int64] | None:
     """Whole numbers between white space, those past 64 bits as the largest of them; None where there is anything else."""
-    # A lone sign would be taken for that of the next number, or for 0.
+    # A lone sign would be taken for the next number's, or for 0.
     return None if text.translate(None, _IN_WHOLE) or _LONE_SIGN.search(text) else _parsed(text, np.dtype(np.int64))
 
 

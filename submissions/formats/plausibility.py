@@ -70,7 +70,7 @@ def _sentence(names: Sequence[str], misfits: Sequence[Misfit], manifest: Manifes
             times = f"{10 ** round(exponent):,.0f}"
         else:
             times = f"about {round(factor, -max(0, int(exponent) - 1)):,.0f}"
-        # The unit whose numbers are so many times those of the phase's, where one comes near.
+        # The unit whose numbers are so many times the phase's, if one comes near.
         scale = manifest.unit_scale
         others = {unit: abs(math.log10(ratio * metres / scale)) for unit, metres in UNITS.items() if metres != scale}
         nearest = min(others, key=lambda unit: others[unit])

@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 
 STAND_IN_BYTES = 1024  # of a file's beginning, which tell
 _LFS = re.compile(rb"(?:\xef\xbb\xbf)?version https?://(?:git-lfs\.github\.com/spec|hawser\.github\.com/spec|git-media\.io)/v[/\d]")
-# What a file holds whose content git-annex has not fetched: the path of the content, or of the link that a system without links wrote.
+# Content of a file that git-annex has not fetched: the path of the content, or of the link that a system without links wrote.
 _ANNEX = re.compile(rb"(?:\.\./)*(?:\.git|/)/?annex/objects/")
 _PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(!doctype\s+html|html|error)\b", re.IGNORECASE | re.DOTALL)
 _PAGES = (".html", ".htm", ".xhtml")

@@ -38,8 +38,8 @@ def contents(kind: Family, item: Any, name: str, data: bytes) -> str:
 
 
 def sentences(kind: Family, n_items: int, found: Mapping[str, str]) -> list[str]:
-    """Return a question for each kind of content in ``found`` (by file name, what it holds), where a quarter or more of the ``n_items``
-    items are concerned; else none."""
+    """Return a question for each kind of content in ``found`` (the content by file name); none if these are less than a quarter of the
+    ``n_items`` items."""
     if not found or SHARE * len(found) < n_items:
         return []
     by_content: dict[str, list[str]] = {}

@@ -39,7 +39,7 @@ class Quota:
 
 
 def tries_used(phase: Phase, teams: Collection[Any], now: datetime) -> QuerySet:
-    """Entries of a phase that use up tries of these teams, each once: their own, and those of teams that their members have left."""
+    """Entries of a phase that use up tries of these teams, each once: their own, and entries of teams that their members have left."""
     return phase.submissions.counted(now).filter(Q(team__in=teams) | Q(counted_for__in=teams)).order_by().distinct()
 
 
@@ -66,7 +66,7 @@ def quota_of(phase: Phase, team: Any, now: datetime | None = None, day: datetime
     if phase.limit_total is not None:
         left_total = max(0, phase.limit_total + extra - len(counted))
     if phase.limit_per_day is not None:
-        # What earlier days took beyond the daily limit came out of the extra tries, so that each is used once, on whichever day.
+        # Entries of earlier days beyond the daily limit used extra tries, so each is used once, on whichever day.
         used = Counter(moment.astimezone(phase.zone).date() for moment, _ in counted)
         date = day.astimezone(phase.zone).date()
         spent = sum(max(0, n - phase.limit_per_day) for other, n in used.items() if other != date)

@@ -162,11 +162,11 @@ class Submission(Leased):
     problems = models.JSONField(default=list, blank=True)  # sentences, the first hundred
     n_problems = models.PositiveIntegerField(default=0)
     warnings = models.JSONField(default=list, blank=True)
-    # `reason` is that of a rejected, cancelled or failed entry. A rejected one with a reason to be on hold waits for its team, and is
+    # `reason` says why an entry was rejected, cancelled or failed. A rejected one with a reason to be on hold waits for its team, and is
     # scored once that says that it is meant so.
     is_confirmed = models.BooleanField(default=False, editable=False)
     notified_at = models.DateTimeField(null=True, blank=True)  # when the e-mail on the outcome was sent or declined
-    # What the service made it as, for people to judge beside the entries; nobody sent such a row.
+    # Set if the service made this entry for raters, and as what; nobody sent such a row.
     made_as = models.CharField(max_length=80, blank=True, editable=False)
 
     is_repeated = False  # of an instance: it answers somebody who sent its bytes again

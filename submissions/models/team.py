@@ -190,7 +190,7 @@ class Team(models.Model):
         return self.submissions.exclude(received_at__isnull=True, status="cancelled").exists()
 
     def tries_of_members(self) -> list[Any]:
-        """Entries that count for a leaving member: the team's own, and those of teams that its members have left."""
+        """Entries that count for a leaving member: the team's own, and entries of teams that its members have left."""
         own = self.submissions.sent().exclude(received_at__isnull=True, status="cancelled")  # not reservations that were dropped
         return [*own, *self.earlier_entries.all()]
 
@@ -260,8 +260,8 @@ class Team(models.Model):
         return alone
 
     def remove(self, user: User) -> None:
-        """A leader takes a member out, who keeps the tries that the team has used; the invitation link ends too, so that it does not lead
-        back in."""
+        """A leader removes a member, who keeps the tries that the team has used. The invitation link ends too, so it does not lead back
+        in."""
         with transaction.atomic():
             Challenge.objects.select_for_update(no_key=True).get(pk=self.challenge_id)
             them = self._locked_member(user)

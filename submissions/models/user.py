@@ -133,7 +133,7 @@ class Scope(TextChoices):
 class ApiToken(models.Model):
     """A named key for the API. Only its hash is kept; the key is shown once, when it is made.
 
-    What it lets a program do is its `scopes`, in its `challenges` alone where it names some: elsewhere the program is a visitor.
+    Its `scopes` say what a program may do with it. If it names `challenges`, elsewhere the program is a visitor.
     """
 
     PREFIX = "plumb_"

@@ -224,7 +224,7 @@ class S3Store:
 
     def finish_upload(self, notes: UploadNotes) -> Arrived:
         """Join the parts, then ask S3 how large the object is and read it once for its hash:
-        neither is taken from what the uploader said."""
+        neither is taken from the uploader."""
         key, plan = notes["key"], part_plan(notes["size"], notes["part_size"])
         # Joined by an attempt whose answer was lost: its parts are gone and the object is there.
         with suppress(FileNotFoundError):

@@ -1,8 +1,8 @@
-"""The contract of a store, and what both kinds of it share: a local folder (`local.py`), or a bucket of an S3 server (`s3.py`).
+"""The contract of a store, and the code that both kinds share: a local folder (`local.py`), or a bucket of an S3 server (`s3.py`).
 
 Files are named by keys: relative posix paths such as `submissions/12/9f2c/entry.zip`. The bytes under a key are never changed, only
-deleted, so copies may be kept anywhere. Everything that goes wrong with the storage itself is a `StorageError`, whose text is one sentence
-for people; a key with nothing under it is a `FileNotFoundError`.
+deleted, so copies may be kept anywhere. Every fault of the storage itself is a `StorageError`, whose text is one sentence for people. A key
+with nothing under it is a `FileNotFoundError`.
 
 An upload arrives in parts. Both kinds of store take the same steps. `start_upload` returns notes that the caller keeps (plain JSON). The
 parts arrive through `save_part`, or with S3 at `part_url`. `parts_done` lists the parts that have arrived. `finish_upload` joins them under

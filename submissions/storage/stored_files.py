@@ -46,7 +46,7 @@ def clean_uploads(now: datetime | None = None) -> int:
     came to nothing; returns how many. Safe at any time and from several processes."""
     now = now or timezone.now()
     # The files of cancelled entries, and of rejected ones that wait for nobody and are old or more than their team may have here: these
-    # use up no quota, so nothing else bounds them. Who works on a cancelled entry notices with the next heartbeat; until then it may read.
+    # use up no quota, so nothing else bounds them. A worker on a cancelled entry notices with the next heartbeat; until then it may read.
     at_rest = now - timedelta(seconds=2 * settings.LEASE_SECONDS)
     ended = Submission.objects.exclude(file_key="", artifact_key="").order_by("-finished_at", "-pk")
     unwanted = list(ended.filter(status=Status.CANCELLED, finished_at__lte=at_rest))

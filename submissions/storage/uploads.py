@@ -205,7 +205,7 @@ def _store(submission: Submission, path: Path, now: datetime | None) -> Submissi
 
 def _receive(submission: Submission, arrived: Arrived, now: datetime | None) -> Submission:
     """Hand what arrived to the model; the entry, which is an earlier one where the team has just sent the same bytes. Refused bytes and
-    those of another entry are removed, and where no other attempt can succeed the reservation is given back."""
+    another entry's bytes are removed. If no other attempt can succeed, the reservation is given back."""
     now = now or timezone.now()
     try:
         with transaction.atomic():

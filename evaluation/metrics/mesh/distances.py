@@ -184,8 +184,8 @@ def uhd(pair: MeshPair, n: int, normalize: str, align: str, seed0: int) -> Metri
 def _largest(side: Surface, samples: Cloud, other: Surface, cloud: Cloud) -> float:
     """The largest distance from one surface, of which there are samples, to another, of which there is a cloud of points.
 
-    The triangle that is nearest to the middle of a piece of a face bounds the distance of the whole piece: none of its places is
-    further from that triangle than the furthest of its corners. So only what could be the furthest is measured.
+    The triangle nearest to the middle of a piece of a face bounds the distance of the whole piece. No place of the piece is
+    further from that triangle than its furthest corner. So only pieces that could be the furthest are measured.
     """
     assert samples.faces is not None  # they lie on a surface
     search = closest.to_triangles(other.points, other.faces)
@@ -247,7 +247,7 @@ def _reach(pieces: np.ndarray, places: np.ndarray, triangles: np.ndarray) -> np.
     uu, uv, vv, wu, wv = (np.einsum("kij,kij->ki", *pair) for pair in ((u, u), (u, v), (v, v), (w, u), (w, v)))
     with np.errstate(divide="ignore", invalid="ignore"):
         second, third = (vv * wu - uv * wv) / (uu * vv - uv * uv), (uu * wv - uv * wu) / (uu * vv - uv * uv)
-        # What lies beyond a side is measured to a place of the triangle that need not be the nearest, so at most.
+        # A point beyond a side is measured to a place of the triangle that need not be the nearest, so this is an upper bound.
         weights = np.maximum(np.stack([1 - second - third, second, third]), 0.0)
         weights /= weights.sum(axis=0)
         found = np.linalg.norm(w - weights[1, ..., None] * u - weights[2, ..., None] * v, axis=2)

@@ -57,8 +57,8 @@ def mesh_looks(pair: MeshPair, up: str, weights: str) -> MetricResult:
 
 
 def looks(pair: MeshPair, surface: tuple[np.ndarray, np.ndarray], up: str, weights: str) -> Arrays:
-    """Looks of a mesh from all views: for each stride s the unit features float32[12, C, 224 // s, 224 // s] of its normals, and
-    bool[12, 224 // s, 224 // s], the places where a pixel shows it. `surface` are its vertices, in the reference's frame, and faces."""
+    """Looks of a mesh from all views. Each stride s has the unit features float32[12, C, 224 // s, 224 // s] of its normals, and
+    bool[12, 224 // s, 224 // s], True where a pixel shows it. `surface` has its vertices, in the reference's frame, and its faces."""
     import torch
 
     from evaluation.networks import lite0

@@ -229,8 +229,8 @@ def _hits(points: np.ndarray, faces: np.ndarray, grid: Grid) -> Iterator[tuple[n
 
 
 def cuts(points: np.ndarray, faces: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(up, down, met): (x, z) float64[M, 2] where each face's side that goes up in y, and the one that goes down, crosses its line
-    at y; and whether the face meets the line (its upper end does not)."""
+    """(up, down, met) of M faces. `up` and `down` float64[M, 2]: (x, z) where the side that rises in y, and the side that falls,
+    crosses the face's `y`. `met` bool[M]: the face meets this y; its upper end does not."""
     up, down, met = np.zeros((len(faces), 2)), np.zeros((len(faces), 2)), np.zeros(len(faces), dtype=bool)
     for side in range(3):
         a, b = points[faces[:, side]], points[faces[:, (side + 1) % 3]]

@@ -1,7 +1,7 @@
 """Sampling and the search for nearest points as a graphics card does them best, in torch. PURE.
 
-All is float64, in the order of operations of the code for the processor, and no step depends on the order in which the
-card finishes, so both give the same points and the same neighbours. `device` may be "cpu" too, which tests use.
+All is float64, in the order of operations of the code for the processor. No step depends on the order in which the
+card finishes. So both give the same points and the same neighbours. `device` may be "cpu" too, which tests use.
 """
 
 from __future__ import annotations

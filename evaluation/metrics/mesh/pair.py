@@ -39,9 +39,9 @@ class Cloud:
 class MeshPair(SharedWork):
     """A prediction and its reference.
 
-    `pred_vertices`, `pred_faces`, `ref_vertices`, `ref_faces` are in the given order and in the reference's frame: the
-    centre of the reference's bounding box is the origin and its longest side is 1 (float64; the box is that of the
-    reference's surface). The same transform is applied to the prediction, so nothing is lost at projected coordinates.
+    `pred_vertices`, `pred_faces`, `ref_vertices`, `ref_faces` are in the given order and in the reference's frame (float64).
+    There the bounding box of the reference's surface has its centre at the origin, and its longest side is 1.
+    The same transform is applied to the prediction, so nothing is lost at projected coordinates.
     With `normalize="none"` lengths are in metres, with "gt_unit" in the frame: `length` says how long 1 is.
 
     A reference without a face that has an area cannot be measured against (ValueError, "degenerate_gt"), and arrays
@@ -150,8 +150,8 @@ class MeshPair(SharedWork):
 
     @staticmethod
     def _reference(vertices: np.ndarray, faces: np.ndarray) -> Arrays:
-        """(frame float64[5]: centre and longest side of the surface's box, and the area in it up to which a face of either
-        side counts for nothing; then the arrays of its Surface in that frame)."""
+        """The frame float64[5], then the arrays of its Surface in that frame. The frame has the centre and longest side of
+        the surface's box, and the area up to which a face of either side counts for nothing."""
         faces = faces[distinct(faces)]
         kept, limit = faces, 0.0
         if len(faces):

@@ -36,8 +36,8 @@ def placed(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points float64[n, 3] of triangles in Morton order, and the triangle of each, int32[n].
 
-    vertices float64[P, 3], faces int64[M, 3]; reached float64[M], the areas summed up; the rest float64[n] in [0, 1):
-    which triangle, and where in it: how far from its first corner, and how far across.
+    `vertices` float64[P, 3], `faces` int64[M, 3], `reached` float64[M], the areas summed up. The others are float64[n] in [0, 1):
+    `position` chooses the triangle, `first` how far from its first corner, `second` how far across.
     """
     position = np.sort(position)
     face = np.minimum(np.searchsorted(reached, position * reached[-1], side="right"), len(reached) - 1)

@@ -1,8 +1,8 @@
 """A closed surface as a solid: which way its faces look, what lies inside along rays, and its exact volume by booleans.
 
-A place is inside where the winding number is at least 1, so that a shell within another one adds nothing, and one that is turned the
-other way is a hollow. Rays cross a closed surface as often inwards as outwards: where an edge crosses the line of a ray is computed
-from its lower end for both of its faces, so that no ray slips between two faces.
+A place is inside where the winding number is at least 1. So a shell within another adds nothing, and a shell turned the other way is
+a hollow. Rays cross a closed surface as often inwards as outwards. The place where an edge crosses the line of a ray is computed from
+its lower end for both of its faces, so no ray slips between two faces.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _turned(faces: np.ndarray, which: np.ndarray) -> np.ndarray:
 class Rays:
     """Two rays along one axis at random places in each cell of the base of a box.
 
-    `low` and `high` float64[3]: the box, its axes in the order `axes`, of which the last is that of the rays. `base` float64[2, 2, n, n]:
+    `low` and `high` float64[3]: the box, its axes in the order `axes`; rays run along the last. `base` float64[2, 2, n, n]:
     for either ray of each cell its place along the first and the second axis, by the cell's numbers along them.
     """
 
@@ -129,8 +129,8 @@ class Rays:
 
 
 def inside_lengths(sides: Sequence[Shells], rays: Rays, tolerance: float) -> tuple[np.ndarray, list[float]]:
-    """(lengths float64[K, 2, n * n], doubled): how much of either ray of each cell is inside each side and, last, inside all of them;
-    and for each side the volume in which its winding number is neither 0 nor 1. What is no longer than `tolerance` counts nothing."""
+    """(lengths float64[K, 2, n * n], doubled). `lengths`: how much of both rays of each cell is inside each side and, last, inside all.
+    `doubled`: for each side the volume where its winding number is neither 0 nor 1. Lengths up to `tolerance` count nothing."""
     n = rays.base.shape[-1]
     lengths, doubled = np.zeros((len(sides) + 1, 2, n * n)), np.zeros(len(sides))
     for which in range(2):

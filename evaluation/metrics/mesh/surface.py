@@ -1,6 +1,6 @@
 """A triangle mesh as a surface: cleaned, welded, and in an order that no file can change.
 
-Coordinates are those of the reference's frame (see `pair`): its longest side is 1.
+Coordinates are in the reference's frame (see `pair`): its longest side is 1.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 AREA_TOLERANCE = 1e-14  # of the squared diagonal; faces no larger are no surface
-# Coordinates this near to one another (the reference's longest side is 1) count as equal where faces are put in order,
-# so that the rounding of far-off coordinates does not reorder a mesh with many equal ones.
+# Coordinates this near to one another (the reference's longest side is 1) count as equal where faces are put in order.
+# So the rounding of far-off coordinates does not reorder a mesh with many equal ones.
 ORDER_TOLERANCE = 1e-7
 MAX_POSITIONS = 1 << 21  # three ranks below this fit into one 64-bit key; files are bounded below it
 

@@ -21,9 +21,9 @@ AT_ONCE = 64  # places inside a reference that are asked whether they lie on its
 def volume_iou(pair: MeshPair, resolution: int, align: str) -> MetricResult:
     """Volume that both meshes enclose over the volume that either does, in [0, 1].
 
-    Exact by booleans where both are closed and manifold. Other closed meshes are met by two rays at random places in each of
-    resolution^2 cells; where either is open, two random places in each block of a grid of resolution^3 cells are asked
-    whether the winding number there is at least a half (flags pred_not_watertight and gt_not_watertight).
+    Exact by booleans if both are closed and manifold. Other closed meshes are met by two rays at random places in each of
+    resolution^2 cells. If either mesh is open, two random places are drawn in each block of a grid of resolution^3 cells.
+    They are inside if the winding number is at least a half (flags pred_not_watertight and gt_not_watertight).
     No value where the reference encloses nothing; 0 without faces, and where neither encloses anything.
     Parts: the two volumes and the shared one, as shares of the grid's cube, and the standard error of the value, 0 where it is
     exact. Flag thin: the surface of either mesh, times the side of a cell, is more than THIN of its volume.
@@ -90,8 +90,8 @@ def _at_places(pred: Surface, ref: Surface, grid: Grid) -> tuple[tuple[float, fl
 
 
 def _places(grid: Grid, *surfaces: Surface) -> tuple[np.ndarray, np.ndarray]:
-    """(places float64[2 K, 3], volumes float64[K]): two places at random in each block of the grid, and how large that is; as many as
-    all surfaces that are not closed can be asked for."""
+    """(places float64[2 K, 3], volumes float64[K]): two random places in each block of the grid, and the block's volume. There are
+    no more places than each of `surfaces` can be asked for."""
     low = np.max([surface.points.min(axis=0) for surface in surfaces], axis=0)
     high = np.min([surface.points.max(axis=0) for surface in surfaces], axis=0)
     start, size = blocks(grid.n, *grid.within(low, high), min(map(affordable, surfaces)) // 2)
@@ -101,8 +101,8 @@ def _places(grid: Grid, *surfaces: Surface) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _estimated(found: np.ndarray) -> tuple[tuple[float, float, float], float]:
-    """The three volumes and the standard error of their IoU, from what either of two independent draws tells of each stratum:
-    float64[3, 2, K], the volume of the prediction in it, of the reference, of both."""
+    """The three volumes and the standard error of their IoU. `found` float64[3, 2, K] has the volumes of the prediction, of the
+    reference and of both in each stratum, by two independent draws."""
     one, other, both = (float(volume) for volume in found.mean(axis=1).sum(axis=1))
     either = one + other - both
     if not either:

@@ -32,7 +32,7 @@ CUT = "prompt_cut"  # the flag of a text that is longer than CLIP reads
 def embedding(prompt: str, weights: str, sha256: str | None, precision: str = FLOAT32) -> tuple[np.ndarray, np.ndarray]:
     """float64[512]: what CLIP's text tower makes of a prompt; and bool[1]: whether it had to be cut.
 
-    `sha256` is that of the weights, which are read again if it differs; `precision` is the one of the computation.
+    `sha256` is the digest of the weights, which are read again if it differs; `precision` is the one of the computation.
     """
     import torch
 

@@ -127,8 +127,8 @@ class Looking:
 class Detections:
     """Objects of one image.
 
-    `boxes` float64[N, 4] are x1, y1, x2, y2 in pixels of the letterbox, within the picture and with x1 < x2, y1 < y2;
-    `scores` float64[N] are 1 for what was marked by hand, and `labels` name the classes.
+    `boxes` float64[N, 4] are x1, y1, x2, y2 in pixels of the letterbox, within the picture and with x1 < x2, y1 < y2.
+    `scores` float64[N] are 1 for objects marked by hand. `labels` name the classes.
     """
 
     boxes: np.ndarray

@@ -96,8 +96,8 @@ def frechet(one: np.ndarray, other: np.ndarray) -> float:
 def distance(mean1: np.ndarray, root1: np.ndarray, mean2: np.ndarray, root2: np.ndarray) -> float:
     """The same of two normal distributions, given their means [D] and any roots [k, D] of their covariances: Σ = rootᵀ root.
 
-    The eigenvalues of Σ1Σ2 that are not 0 are the squared singular values of root1·root2ᵀ, so the trace of the root is
-    the sum of these: never negative or complex, and small where there are few samples.
+    The eigenvalues of Σ1Σ2 that are not 0 are the squared singular values of root1·root2ᵀ. So the trace of (Σ1Σ2)^½ is
+    the sum of the singular values, never negative or complex. With few samples root1·root2ᵀ is small.
     """
     trace = float(np.sum(root1**2) + np.sum(root2**2) - 2 * np.linalg.svd(root1 @ root2.T, compute_uv=False).sum())
     return max(0.0, float(np.sum((mean1 - mean2) ** 2)) + trace)

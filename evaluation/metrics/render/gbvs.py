@@ -54,7 +54,7 @@ def feature_maps(image: np.ndarray, gabor_compat: bool = False) -> np.ndarray:
             blue, green, red, light = pyramid
             colours = [np.abs(blue - np.minimum(red, green)), np.abs(red - green)]
             colours = [np.divide(one, light, out=np.zeros_like(light), where=light > 0) for one in colours]
-            # |L * G(θ, 0°)| + |L * G(θ, 90°)|; beyond the edge L is that of the edge.
+            # |L * G(θ, 0°)| + |L * G(θ, 90°)|; beyond the edge L repeats the edge.
             padded = np.pad(light, REACH, mode="edge")
             shape = tuple(scipy.fft.next_fast_len(n, real=True) for n in padded.shape)
             found = scipy.fft.irfft2(scipy.fft.rfft2(padded, shape) * _filters(shape, gabor_compat), shape)

@@ -1,9 +1,9 @@
 """Images as numbers, and in other sizes. Nothing changes the gamma.
 
 `resized` resizes pictures for people and for comparing; it widens its filters when shrinking. `bilinear`, `bicubic` and the halving
-of a Gaussian pyramid do not: networks and saliency maps of the field were made with OpenCV's, and these are its definitions
-(INTER_LINEAR, INTER_CUBIC, pyrDown), by which a pixel's centre lies at half a pixel and what lies beyond the edge repeats it or
-mirrors it. `working_size` and `subset` say at which size metrics look at how many of a scene's clean views.
+of a Gaussian pyramid do not. They are OpenCV's INTER_LINEAR, INTER_CUBIC and pyrDown, with which networks and saliency maps of the
+field were made. A pixel's centre lies at half a pixel there, and the image is repeated or mirrored beyond its edge.
+`working_size` and `subset` say at which size, and at how many of a scene's clean views, metrics look.
 """
 
 from __future__ import annotations

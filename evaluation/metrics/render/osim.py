@@ -6,8 +6,8 @@ o_l and s_l their means over all objects of the class in the scene,
 
     OSIM = Σ_l s_l o_l / Σ_l s_l .
 
-The evidence is stored with the result: an item's result carries its objects as parts, `object_07_x1` and so on (see `as_parts`), so they
-live and are hidden with its other parts, and a page draws them without a network: `objects_of` reads them back.
+The evidence is stored with the result. An item's result carries its objects as parts, `object_07_x1` and so on (see `as_parts`), which
+live and are hidden with its other parts. A page draws them without a network: `objects_of` reads them back.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ RED, ALPHA = (255, 0, 0), 0.4  # of the rectangles over what is hard to recognis
 
 @dataclass(frozen=True)
 class SeenObject:
-    """One object of one view: its class, its box in pixels of the image and the detector's confidence; the similarity of render and
-    reference there (r), the saliency (s), and the weight of its class in the scene (known after `finish`)."""
+    """One object of one view: its class, its box in pixels of the image and the detector's confidence. `r` is the similarity of
+    render and reference there, `s` the saliency, and `weight` its class's in the scene, known after `finish`."""
 
     label: str
     x1: float

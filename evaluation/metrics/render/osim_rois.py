@@ -1,7 +1,7 @@
 """Objectness similarity without a detector: how much of each place that an organizer marked is there, by the features of
 EfficientNet-Lite0. Own definition; what follows from r and s is `osim`'s.
 
-A cell p of a region counts t(p), the mean of the cosines of render and reference there at the strides 8 and 16, at least 0; r is the mean
+A cell p of a region counts t(p), the mean of the cosines of render and reference there at the strides 8 and 16, at least 0. r is the mean
 of t over the cells of 16 × 16 px whose centre is in the region. Versions 2 and 3 took features that are learnt from the reference images.
 """
 
@@ -51,7 +51,7 @@ def osim_rois(pair: RenderPair, saliency: str, gabor_compat: bool, low_quality_r
 
 def _by_pieces(pair: RenderPair, saliency: str, gabor_compat: bool, least: float, **of_the_scene: object) -> MetricResult:
     """Versions 2 and 3: t(p) = 1 / (1 + (‖x̂_reference − x̂_render‖ / d₀)²), where no deviation of a feature is less than `least` of their
-    median; other parameters are those of `osim.finish`."""
+    median. The other parameters are as in `osim.finish`."""
     return unfit(pair, least) or _of_view(pair, saliency, gabor_compat, lambda: 1 / (1 + differences(pair, least) ** 2))
 
 

@@ -32,7 +32,7 @@ def similarity(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """float64[H - 10, W - 10]: the structural similarity around each pixel of two images float64[H, W, 3] in [0, 1].
 
     (2μxμy + C1)(2σxy + C2) / ((μx² + μy² + C1)(σx² + σy² + C2)) with means, variances and covariance under a Gaussian
-    window of 11×11 (σ 1.5) that lies within the image; per channel, then the mean of the channels. Variances are at
+    window of 11×11 (σ 1.5) that lies within the image. The result is the mean over channels. Variances are at
     least the square of float32's rounding unit and |σxy| at most √(σx²σy²). ValueError for sides under 11 px.
     """
     if min(one.shape[:2]) < WINDOW:

@@ -1,7 +1,7 @@
 """Distances between the edges of two wireframes as curves: chamfer, earth mover's and Hausdorff.
 
 Both curves are sampled at n points. Chamfer and Hausdorff take each point to the nearest point of the
-other curve's segments, so that an edge less on one side never brings anything of the other nearer; the
+other curve's segments. So an edge less on one side never brings a point of the other side nearer. The
 earth mover's distance matches the samples one to one. Isolated vertices play no part.
 """
 
@@ -151,7 +151,7 @@ def _metres(pair: Pair, points: np.ndarray, others: Segments) -> np.ndarray:
 
 
 def _corners(edges: Segments) -> np.ndarray:
-    """float64[2 S, 3]: the ends of the segments, those of one after those of the other."""
+    """float64[2 S, 3]: both ends of each segment, segment by segment."""
     return np.ascontiguousarray(edges.ends.reshape(-1, 3))
 
 

@@ -1,14 +1,14 @@
 """Hybrid Structure Score, as the official scorer of S23DR 2025 and 2026 computes it, and with true tubes.
 
 hss = 2 * f1 * iou / (f1 + iou): corner F1 by Hungarian matching, and the IoU of tubes around the
-edges. The official tubes are kept as they are: prisms whose cross axes are not orthonormal, so a
+edges. The official tubes are kept as they are: prisms whose cross axes are not orthonormal. So a
 tube of direction d is thinner the less d is along an axis, and the score depends on orientation.
 Coordinates are centred and stay in float64; the official scorer gives its boolean engine float32
 and loses projected coordinates there. Edges and vertices are taken in the given order; an edge given
-twice is one tube. The boolean engine is robust but not infallible where many tubes meet in few
-corners: of 6,000 unions of five random edges between five vertices one came out two hundredths too
-small (both scorers share that); of 860 reordered real roofs none. It is not asked about equal sets
-of edges, for which it finds an IoU of 0.99999...: theirs is exactly 1.
+twice is one tube. The boolean engine can fail where many tubes meet in few corners. Of 6,000 unions of
+five random edges between five vertices, one came out two hundredths too small, in both scorers. Of 860
+reordered real roofs, none did. The engine is not asked about equal sets of edges, for which it finds an
+IoU of 0.99999...: theirs is exactly 1.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def hss(pair: Pair, vert_thresh: float, edge_thresh: float, sections: int) -> Me
 def hss_exact(pair: Pair, vert_thresh: float, edge_thresh: float) -> MetricResult:
     """The same score of straight 64-sided tubes with the volume of true cylinders; parts `hss_f1`, `hss_iou`.
 
-    It does not depend on orientation. Its solids are those of the exact Jaccard distance. Where
+    It does not depend on orientation. It has the same solids as the exact Jaccard distance. Where
     either side has no edge longer than 1e-9 m, IoU is 0.
     """
     shared = exact_overlap(pair, edge_thresh) if all(map(len, pair.segments(None))) else NOTHING

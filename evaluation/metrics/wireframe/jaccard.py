@@ -232,10 +232,10 @@ def _neighbours(tubes: Tubes, wanted: np.ndarray) -> Neighbours:
     numbers = np.flatnonzero(wanted)
     rows = max(1, BLOCK // len(tubes))
     for first in range(0, len(numbers), rows):
-        # Seen along the axis of a tube, a point of it in another one is no farther from its own axis than a radius, nor from the nearest
-        # point (the foot) of the other's. So the foot is on the part of the other's axis that is beside the tube and within two radii of
-        # its axis, and the point no farther along than that part reaches: plus a radius if the other crosses at a right angle or has round
-        # ends, and less if it runs along.
+        # A point that a tube shares with another one is within a radius of the tube's own axis, seen along it, and of the nearest point
+        # (the foot) of the other's axis. So the foot is on the part of the other's axis beside the tube, within two radii of its axis.
+        # The point is no farther along than that part reaches, plus a radius if the other crosses at a right angle or has round ends,
+        # and less if it runs along.
         some = numbers[first : first + rows]
         radius, axis, length = tubes.radius, tubes.axis[some, None], tubes.length[some, None]
         offset = tubes.start - tubes.start[some, None]

@@ -113,8 +113,7 @@ def from_mesh(vertices: np.ndarray, faces: np.ndarray) -> Manifold:
 def overlap(first: Sequence[Manifold], second: Sequence[Manifold], second_union: Manifold | None = None) -> Overlap:
     """The volumes of the union of `first` and the one of `second` (made unless it is given), and the one they share.
 
-    Where a union does not come out as a solid, the shared volume is that of the union of all
-    intersections of one solid of each side.
+    If a union does not come out as a solid, the shared volume is of the union of all intersections of one solid of each side.
     """
     one, other = union(first), second_union or union(second)
     volumes = one.volume(), other.volume()

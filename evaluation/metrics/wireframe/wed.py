@@ -2,10 +2,9 @@
 
 WED = (T + cv_del n_del + cv_ins n_ins + ce (len_del + len_ins)) / L
 
-T is the distance that assigned vertices are moved, n_del and n_ins count vertices deleted and
-inserted, len_del and len_ins are the lengths of edges deleted and inserted, L is the reference's
-total length. The variants differ in how predicted vertices are assigned to those of the
-reference. A vertex cost below 0 is a multiple of the reference's diameter, else it is in metres.
+T is the distance that assigned vertices are moved, n_del and n_ins count vertices deleted and inserted, len_del and len_ins are the lengths
+of edges deleted and inserted, L is the reference's total length. The variants differ in how predicted vertices are assigned to reference
+vertices. A vertex cost below 0 is a multiple of the reference's diameter, else it is in metres.
 
 A reference without length cannot be divided by: that is the caller's error (DegenerateReference). If only merging its vertices leaves no
 length, the metric does not apply.
@@ -68,9 +67,8 @@ def wed_prereg(pair: Pair, **params: Any) -> MetricResult:
     """The edit distance of S23DR 2024, after moving and scaling the prediction onto the reference.
 
     Hungarian assignment without a threshold; edges at a deleted vertex go free. `compat_index`
-    repeats an error of the official code, which measures deleted edges at the wrong vertices where
-    there are more predicted vertices than reference ones; it is the one case that depends on the
-    file's order.
+    repeats an error of the official code: with more predicted vertices than reference ones, it
+    measures deleted edges at the wrong vertices. Only then does the file's order matter.
     """
     options, compat_index = _canonical(params), params["compat_index"]
     pred, ref = pair.graphs_as_given(**options) if compat_index else pair.graphs(**options)
@@ -251,8 +249,8 @@ def _vertex_cost(name: str, default: float, act: str, source: Source) -> Param:
 
 
 def _costs(source: Source) -> tuple[Param, Param, tuple[Param, ...]]:
-    """Cost of inserting a vertex, of deleting one, and what else counts. The values are those of the S23DR 2024 scorer, which is
-    `source` for the metric: the wireframe paper prints none."""
+    """Cost of inserting a vertex, of deleting one, and what else counts. The values are from the S23DR 2024 scorer, which is `source` for
+    the metric: the wireframe paper prints none."""
     rest = (
         Param("ce", 1.0, "float", low=0.0, high=_LARGEST, doc="Cost of inserting or deleting a metre of edge, in metres.", source=source),
         Param("normalized", True, "bool", doc="Divide by the reference's total length; else the value is in metres.", source=source),

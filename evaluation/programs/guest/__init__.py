@@ -1,4 +1,4 @@
-"""The code of this service that runs inside a sandbox: a launcher, which makes a process for each call, and what that process does.
+"""The code of this service that runs inside a sandbox: a launcher, which makes a process for each call, and the code of that process.
 
 It is bound into the sandbox as a separate folder and started by the interpreter alone. So it uses only the standard library, and numpy to
 hand arrays to a program, and nothing else of this service.

@@ -66,14 +66,14 @@ def _make(path: str, is_folder: bool) -> None:
 
 
 def masked_processes(card: bool) -> list[tuple[str, bool]]:
-    """Entries of /proc that a call finds empty, and whether they are folders: all but those of its own processes, the processor and the
-    memory, because the others describe the machine or count what it does."""
+    """Entries of /proc that a call finds empty, and whether they are folders. A call sees its own processes, the processor and the
+    memory. The other entries describe the machine or count what it does."""
     kept = KEPT + KEPT_FOR_CARDS if card else KEPT
     return [(one.name, one.is_dir()) for one in os.scandir("/proc") if not (one.name.isdigit() or one.is_symlink() or one.name in kept)]
 
 
 def enter_new_root(layout: Iterable[Sequence[str]], size: int, masked: Iterable[tuple[str, bool]]) -> None:
-    """Build the root file system of one call from that of the launcher, and enter it. `layout` has steps: ("bind", path), ("device", path),
+    """Build the root file system of one call from the launcher's, and enter it. `layout` has steps: ("bind", path), ("device", path),
     ("link", target, path) and ("scratch", path), an empty folder of `size` bytes. /proc has the call's own processes; what is `masked`
     of it is empty."""
     os.umask(0o022)

@@ -1,13 +1,13 @@
 """The first process of a sandbox: for each call it makes a new process that has never seen an item.
 
-It imports the declared packages once. It never runs anything of the program, and never reads an order: it gets two descriptors a call,
-that of the order and that of the answer, and passes them on. A call has two processes in namespaces of their own. The first builds the
+It imports the declared packages once. It never runs anything of the program, and never reads an order. For each call it gets the
+descriptors of the order and of the answer, and passes them on. A call has two processes in namespaces of their own. The first builds the
 file system, then watches time and ends the call; with it the kernel ends everything that the call started. The second gives up all
 rights, loads the program, and only then reads its order.
 
-Messages come and go on a socket, one JSON object each: `{"modules"}` to import, answered by `{"end": "ok"}`; or the bytes of CALL with two
-descriptors, answered by how the call ended: `{"end": "ok" | "time" | "crash", "signal"}`. The first message is the setup of all calls. An
-order is a file of a line with `seconds` of the processor and `wall` seconds, a line for the call itself, and its data.
+Messages come and go on a socket, one JSON object each. `{"modules"}` asks to import, and the answer is `{"end": "ok"}`. The bytes of CALL
+come with two descriptors, and the answer says how the call ended: `{"end": "ok" | "time" | "crash", "signal"}`. The first message is the
+setup of all calls. An order is a file: a line with `seconds` of the processor and `wall` seconds, a line for the call, and its data.
 """
 
 from __future__ import annotations

@@ -239,8 +239,8 @@ _scorers: dict[tuple[Any, ...], Any] = {}  # of the scene that this process trie
 
 
 def _scorer(spec: MetricSpec, params: Mapping[str, Any], clean: Any, known: dict[str, Any]) -> Any:
-    """The scorer of pictures against a scene's clean views but one; what it fits is kept while the scene is being tried, and is read
-    from `known` where that has it."""
+    """The scorer of pictures against a scene's clean views but one. Its fit is kept while the scene is being tested, and is read from
+    `known` if it is there."""
     key = (spec.key, tuple(sorted(params.items())), clean.sha256)
     if key not in _scorers:
         assert spec.acceptance_scorer is not None

@@ -147,8 +147,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition: how many of how many held, and the share that must; `fails` counts the failures by what they were of: a damage,
-    or two as "severe:mild"."""
+    """One condition: how many of how many held, and the share that must. `fails` counts the failures by damage, or by two as
+    "severe:mild"."""
 
     key: str
     held: bool
@@ -259,7 +259,7 @@ _MODELS = (
 
 
 def conditions_of(spec: MetricSpec, params: Mapping[str, Any]) -> tuple[Property, ...]:
-    """The conditions that the metric's acceptance test asks; those of `Condition.key`."""
+    """The conditions that the metric's acceptance test asks, by `Condition.key`."""
     kind = kind_of(spec, params)
     return _MODELS if kind == MODEL else _PICTURES if kind == CROSS else _PICTURES[1:] if kind else ()
 

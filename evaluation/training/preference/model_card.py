@@ -32,8 +32,8 @@ def card(
     parameters: int,
     made: str,
 ) -> dict[str, Any]:
-    """The card as plain JSON values; `said` is what is known of the study: title, question, source, phase, study (its address and
-    when it was made, which no other study has), simulated, votes_sha256 (the file's digest)."""
+    """The card as plain JSON values. `said` describes the study: title, question, source, phase, simulated, votes_sha256 (the
+    file's digest) and study (its address and when it was made, which no other study has)."""
     simulated = bool(said.get("simulated"))
     statement = SIMULATED if simulated else HUMAN.format(raters=f"{decisions.raters:,}", votes=f"{len(decisions):,} decisions")
     return {

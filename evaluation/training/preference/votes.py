@@ -28,8 +28,8 @@ MAIN = "overall"  # the criterion that is meant where there are several
 class Decisions:
     """Decisive first answers in the order of the file; several raters of a pair are several examples.
 
-    ``sample``, ``winner`` and ``loser``: int64[N], rows of ``samples`` and ``methods`` (sorted names); ``raters`` are how
-    many people gave them, ``votes`` how many there were in all, and ``equal`` and ``again`` how many of these were left out.
+    ``sample``, ``winner`` and ``loser``: int64[N], rows of ``samples`` and ``methods`` (sorted names). ``raters`` counts
+    people and ``votes`` all votes. Of these, ``equal`` ties and ``again`` repeated votes were left out.
     """
 
     samples: tuple[str, ...]

@@ -80,7 +80,7 @@ class MetricForm(forms.Form):
         return data
 
     def entered(self) -> dict[str, object] | None:
-        """All parameters of the form, with those of the column if nothing was sent; None while one of them is invalid."""
+        """All parameters of the form, or the column's if nothing was sent; None while one of them is invalid."""
         if not self.is_bound:
             return registry.resolve_params(self.spec.key, {param.name: self.initial[f"{PREFIX}{param.name}"] for param in self.spec.params})
         if any(name.startswith(PREFIX) for name in self.errors):
@@ -102,7 +102,7 @@ class MetricForm(forms.Form):
 
 
 def free_slug(key: str, taken: Collection[str]) -> str:
-    """The metric's name as that of a new column, with a number where others have it."""
+    """The metric's name for a new column, with a number if others have it."""
     name = key.rpartition("/")[2]
     return name if name not in taken else next(f"{name}-{n}" for n in range(2, 1000) if f"{name}-{n}" not in taken)
 

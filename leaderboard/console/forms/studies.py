@@ -487,8 +487,8 @@ class NewStudyForm(StudyFields):
 
 
 class RunningStudyForm(StudyFields, forms.ModelForm):
-    """Settings of a study that may be changed at any time, and before it opens its plan and how its answers are judged; what was asked
-    of raters stays as it is."""
+    """Settings of a study that may be changed at any time. Before it opens, its plan and the analysis of its answers may be changed too;
+    its questions stay."""
 
     groups = Lines(required=False, rows=3, help_text=GROUPS)
     practice_questions = forms.IntegerField(

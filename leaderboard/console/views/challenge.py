@@ -36,8 +36,8 @@ from submissions.permissions import allowed, require
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def index(request: HttpRequest) -> HttpResponse:
-    """The challenges that the viewer organizes, and those of their phases that have values of older versions; an operator can have all of
-    these scored again together."""
+    """The challenges that the viewer organizes, and their phases that have values of older versions. An operator can have all of these
+    scored again together."""
     if request.method == "POST":
         require(request.user, "operator.see")
         if request.POST.get("act") != "reevaluate_outdated":
@@ -118,7 +118,7 @@ def overview(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         for batch in [EvaluationBatch.latest(phase)]
     ]
 
-    # What a challenge needs before people can take part: done or not, what, and where.
+    # A step that a challenge needs before people can take part: done or not, what, and where.
     at = [challenge.slug]
     first = rows[0]["phase"] if rows else None
     here = [*at, first.slug] if first else at

@@ -36,7 +36,7 @@ def of_challenge(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def of_account(request: HttpRequest) -> HttpResponse:
-    """The same page for the viewer's account; operators see the budgets of all and set those of accounts."""
+    """The same page for the viewer's account. Operators see all budgets and set the budgets of accounts."""
     is_operator = allowed(request.user, "operator.see")
     if not JudgeBudget.belongs_to(request.user):
         raise PermissionDenied

@@ -127,7 +127,7 @@ def _answers(study: Study) -> QuerySet[Any]:
 
 
 def _raters(study: Study, asked: Subject, total: int) -> list[Any]:
-    """The people who rate or may rate, each with what their line of the page shows; `total` questions are asked of one without entries."""
+    """The people who rate or may rate, each with their line of the page; `total` questions are asked of one without entries."""
     # The ids of a rater's own entries, which they are not asked about, by the account; of accounts that have any.
     accounts = study.raters.filter(user__isnull=False).values("user")
     own: dict[int, set[int]] = defaultdict(set)
@@ -317,8 +317,8 @@ def _forecast(request: HttpRequest, study: Study, asked: Subject) -> ForecastOnP
 
 @dataclass(frozen=True)
 class StandingOnPage:
-    """Newest figures on first place of a study that has opened, and what more answers, people or items would add: of each `forecast` its
-    words, the half of the interval in hundredths, and whether it helps most."""
+    """Newest figures on first place of a study that has opened, and the effect of more answers, people or items. Each `forecast` has its
+    words, half the interval in hundredths, and whether it helps most."""
 
     looks: str
     taken: list[InterimAnalysis]

@@ -82,7 +82,7 @@ TITLES = {"run": "Three items of the reference", "determinism": "The same again"
 
 
 def own(challenge: Challenge) -> QuerySet[MetricProgram]:
-    """The organizer's programs, without those of a challenge of metrics."""
+    """The organizer's programs, without programs of a challenge of metrics."""
     return MetricProgram.objects.filter(challenge=challenge, scope=challenge.slug)
 
 

@@ -32,7 +32,7 @@ from leaderboard.views import answer_sets
 from submissions.lookup import row_number
 from submissions.models import Phase, User
 
-# What a button of the page does to a study, and what is told of the study then.
+# Act of a button of the page on a study, and the message about the study then.
 ACTS: dict[str | None, tuple[Callable[[Study, User], object], str]] = {
     "publish": (lambda study, actor: study.publish(actor, True), "is shown to everybody who can see the leaderboard."),
     "hide": (lambda study, actor: study.publish(actor, False), "is shown to organizers only."),

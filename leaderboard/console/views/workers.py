@@ -120,7 +120,7 @@ class Difference:
 
 
 def _titled(keys: str) -> str:
-    """The title of a metric, or those of the metrics that share a cost, whose keys are joined by +."""
+    """The title of a metric, or the titles of metrics that share a cost, whose keys are joined by +."""
     titles = [spec.title if (spec := registry.find(key)) else key for key in keys.split(TOGETHER)]
     return titles[0] if len(titles) == 1 else f"Shared by {', '.join(titles[:-1])} and {titles[-1]}"
 

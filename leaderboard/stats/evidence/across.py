@@ -58,8 +58,8 @@ class Stimuli(Protocol):
 class LeftOut:
     """Means of J stimuli without one group, without one rater, and without one rater's scores of one group.
 
-    `y` and `group` [J] are those of all; `without` float64[raters, J] are the means without each rater; `cells` int64[cells, 2] are the
-    raters and groups that go together. Where people are not known, there are none of both.
+    `y` [J] has the means of all scores, and `group` [J] their groups. `without` float64[raters, J] has the means without each rater.
+    `cells` int64[cells, 2] has the raters and groups that go together. Where people are not known, there are none of both.
     """
 
     y: Floats
@@ -131,7 +131,7 @@ def _standard(values: Floats, axis: int) -> Floats:
 
 
 class Logistic:
-    """The largest correlation of means y [J] with an increasing logistic of a metric x [J]: r(sigma(b3 (z - b4)), y), where z is x with
+    """The largest correlation of means y [J] with an increasing logistic of a metric x [J]. It is r(sigma(b3 (z - b4)), y), and z is x with
     mean 0 and sd 1. b3 is in [.1, 30], and b4 from 1 below the least z to 1 above the largest. y has mean 0 and sum of squares 1."""
 
     def __init__(self, x: Floats) -> None:
@@ -165,8 +165,8 @@ class Logistic:
         return r, gradient, hessian
 
     def near(self, start: Floats, y: Floats) -> tuple[Floats, Floats]:
-        """The local maxima [B] reached from the curves `start` [B, 2] uphill, and where they are [B, 2]: Newton's steps within the bounds,
-        or along the gradient where the surface does not bend down, each halved until it leads up."""
+        """The local maxima [B] reached uphill from the curves `start` [B, 2], and where they are [B, 2]. Steps are Newton's within the
+        bounds, or along the gradient where the surface does not bend down. Each is halved until it leads up."""
         b = np.clip(start, self.low, self.high)
         r, gradient, hessian = self.r(b, y)
         active = np.ones(len(b), dtype=bool)
@@ -342,9 +342,9 @@ class Alike:
 def likeness(
     judged: Stimuli, metrics: Mapping[str, Floats], persons: bool, among: Sequence[str] = (), of: Sequence[str] = tuple(CORRELATIONS)
 ) -> dict[str, Compared]:
-    """Likeness of people's order of all stimuli to that of each metric x float64[J], by the correlations `of`, with places. A metric that
-    lacks values is compared with the stimuli it has. Places are those of the metrics `among`, which have all values, and a metric called
-    "size" is what they are compared with."""
+    """Likeness of people's order of all stimuli to each metric x float64[J], by the correlations `of`, with places. A metric that
+    lacks values is compared with the stimuli it has. Places are given to the metrics `among`, which have all values. They are compared with
+    a metric called "size"."""
     found: dict[str, dict[str, SetFigure]] = {name: {} for name in of}
     tests: dict[str, list[MetricPair]] = {name: [] for name in of}
     patterns: dict[bytes, list[str]] = {}

@@ -80,7 +80,7 @@ def _same_in_sessions(stimuli: Stimuli, scores: Scores | None) -> PeopleCheck | 
 
 
 def _beside_leading(leading: Judged, other: Judged) -> SetFigure | None:
-    """Agreement of a criterion's means with those of the leading one; None where they never judged the same."""
+    """Agreement of a criterion's means with the leading criterion's; None for pairs, or if they share too few stimuli."""
     if leading.basis.pairs or other.basis.pairs:
         return None
     items, entries = ({name: n for n, name in enumerate(names)} for names in (leading.items, leading.entries))

@@ -143,7 +143,7 @@ class EntryMean:
 
 def entry_means(judged: Judged, turned: bool = False) -> list[EntryMean]:
     """The list of entries, the best first in each block, the block of most stimuli first; `turned` where a lower score is better on the
-    published scale, on which the means are. The mean of an entry that stood on one item would be that of a single stimulus: it is left out.
+    published scale, on which the means are. The mean of an entry on one item would be a single stimulus's: such an entry is left out.
     """
     if not len(judged):
         return []

@@ -23,7 +23,7 @@ EFFICIENCY_FOR_INTERVAL = 0.85  # of the entries that met least often through co
 class SetFigure:
     """A value of `n` comparisons, stimuli or entries, with its 95 % interval.
 
-    `se` and `df` are those of the interval: of a share on its own scale, of a correlation on Fisher's z. `raters` is None where people are
+    `se` and `df` belong to the interval: of a share on its own scale, of a correlation on Fisher's z. `raters` is None where people are
     not known. `coverage` is the share of the answers that the metric has values for. `places` are those among the metrics that were
     compared, and it `may_be_best` where they begin at 1. `above_size` says whether it was shown to see more than size alone, by the
     two-sided `size_p`. All four are None where there was no test.

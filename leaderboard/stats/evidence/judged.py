@@ -1,7 +1,7 @@
 """One criterion of a published set, ready for its figures: what people said of each stimulus, and the values of metrics on it.
 
-Items, entries and groups are in the order of their names and scores are turned so that higher is better, so that no figure depends on the
-order of a file or on the direction of a scale. References, damaged and empty entries are left out before.
+Items, entries and groups are in the order of their names, so no figure depends on the order of a file. Scores are turned so that higher
+is better, so no figure depends on the direction of a scale. References, damaged and empty entries are left out before.
 """
 
 from __future__ import annotations

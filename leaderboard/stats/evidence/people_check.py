@@ -1,8 +1,8 @@
 """Check of whether columns of single scores are people: a person is a little too strict or too kind everywhere.
 
-Both tests deal scores again, by a fixed seed. *Across* deals the columns of each group of items again among each other: if a column is one
-person, it is stricter or kinder in all groups alike. *Inside* deals the scores of each stimulus again among its columns: so that unequal
-filling of the last columns does not pass for people.
+Both tests shuffle scores, by a fixed seed. *Across* shuffles the columns of each group of items: a column that is one person is
+stricter or kinder in all groups alike. *Inside* shuffles the scores of each stimulus among its columns, so unequal filling of
+the last columns does not pass for people.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ class Compared:
 
 
 def compared(figures: Mapping[str, SetFigure], among: Sequence[str], tests: Sequence[MetricPair], size: str = "size") -> Compared:
-    """The figures with places of the metrics `among`, each at 5 % over the number of its rivals, and compared with `size` at 5 %, by the
-    tests between each two of these and between each of them and size."""
+    """The figures with places of the metrics `among`, each at 5 % over the number of its rivals, and compared with `size` at 5 %. `tests`
+    has the tests between each two of these metrics, and between each metric and size."""
     between = [test for test in tests if test.second != size and test.p is not None]
     over = {test.first: test for test in tests if test.second == size and test.p is not None}
     places = agreement.places(among, between) if between else {}

@@ -1,4 +1,4 @@
-"""Further figures over all stimuli, beside those of `across`: Pearson's correlation without a curve, and Kendall's tau-b."""
+"""Further figures over all stimuli, beside the ones of `across`: Pearson's correlation without a curve, and Kendall's tau-b."""
 
 from __future__ import annotations
 

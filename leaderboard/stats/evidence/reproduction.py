@@ -78,8 +78,8 @@ def line(
 
 
 def logistic_of_other_groups(x: Floats, y: Floats, group: Ints) -> Floats:
-    """Predictions float64[J] of y from a logistic of x that was fitted to the other groups (Quach and others, ICIP 2020's data): x by the
-    others' mean and sd, y by their least and range."""
+    """Predictions float64[J] of y from a logistic of x that was fitted to the other groups (Quach and others, ICIP 2020's data). x is
+    scaled by their mean and sd, y by their least and range."""
     made = np.empty(len(x))
     step = float(np.finfo(np.float32).eps) ** (1 / 3)
     for one in np.unique(group):

@@ -23,7 +23,7 @@ SPLIT = 0.75  # the largest share of decisive answers on one side that makes a c
 
 def agreements(answers: Answers, tables: Mapping[str, Floats], persons: bool, among: Sequence[str] = ()) -> Compared:
     """Share of the answers that name the entry which each metric picks. `tables` are metrics x float64[items, entries], turned so that
-    higher is better; places are those of the metrics `among`, and a metric called "size" is what they are compared with."""
+    higher is better. Places are given to the metrics `among`, which are compared with a metric called "size"."""
     deltas = {key: agreement.differences(answers, x) for key, x in tables.items()}
     found = {
         key: replace(figures.share(agreement.decided(one), persons), coverage=1.0 if one.coverage is None else one.coverage)

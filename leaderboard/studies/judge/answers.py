@@ -1,8 +1,8 @@
 """A judge's answers: the scores that are computed of them, and a table that reads as votes.
 
-In the table every text on each criterion has a line. All of them count in a judge's scores, while of one rater's votes on a
-question only the first does. So the first text on a pair of a sample stands under the rater "JUDGE, text 1", the next one, of
-whichever comparison, under "JUDGE, text 2", and so on: the Elo of these votes is the judge's.
+In the table every text on each criterion has a line. All texts count in a judge's scores, but only the first of one rater's votes
+on a question counts. So the first text on a pair of a sample is listed under the rater "JUDGE, text 1", the next one, of any
+comparison, under "JUDGE, text 2", and so on. The Elo of these votes is the judge's.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ def judges_of(study: Study, criterion: str) -> list[JudgeAnswers]:
 
 @dataclass(frozen=True)
 class RunFacts:
-    """Requests, images, tokens and cost of a run, with requests whose answer never came at the most that they can have cost; the cost is
-    None where that of an answer is not known."""
+    """Requests, images, tokens and cost of a run. Requests whose answer never came count at their maximum cost. The cost is None if an
+    answer's is unknown."""
 
     n_answered: int
     n_failed: int
@@ -135,7 +135,7 @@ def facts(run: JudgeRun) -> RunFacts:
 
 
 def runs_of(study: Study) -> QuerySet[JudgeRun]:
-    """The study's runs that have answers, those of one judge together."""
+    """The study's runs that have answers, grouped by judge."""
     return study.judge_runs.filter(n_answered__gt=0).select_related("rater", "study").order_by("rater__name", "id")
 
 

@@ -4,8 +4,8 @@ One client is shared by the threads that ask. It keeps a pace, waits as long as 
 while after faults, and gives up after some seconds, because whoever runs it has other work. The key is sent and nowhere else
 shown: it stands in no message, no log, no text and no repr.
 
-The maximum cost of a request is known before it is sent, see `Endpoint.bound`. Where an answer was lost that may have been made, and so may
-have to be paid, a client for whoever counts money does not ask again by itself.
+The maximum cost of a request is known before it is sent, see `Endpoint.bound`. A lost answer may have been made, and so may have to be
+paid. A client for a caller that counts money then does not ask again by itself.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_BYTES = 8_000_000  # of an answer
 MAX_MESSAGE = 4000  # bytes that are read of a fault that is no JSON
 FILTERED = (b"content_filter", b"content_policy")  # how an endpoint says that it declines this one question
 FRAME_TOKENS = 64  # of a message besides its text: roles, separators
-SMALLEST = Decimal("1e-10")  # of the currency; the tenth decimal is that of a token whose million's price has four
+SMALLEST = Decimal("1e-10")  # of the currency; the tenth decimal is of a token whose million's price has four
 GATEWAY = (502, 504, 520, 524)  # something in between did not get the answer of a model that may have made it
 BUSY, GONE_WRONG = (429, 503), (408, 409, 425, 500, 502, 504, 520, 522, 524, 529)
 

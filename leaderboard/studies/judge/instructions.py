@@ -1,8 +1,8 @@
 """The questions to a judge: criteria, the plan of perturbed questions, the texts that go with an image, and the verdicts in answers. PURE.
 
-Objects made from a text are compared in one image, object 1 on the left and object 2 on the right, each as a grid of
-views in colour and of its normals. The order of the criteria is part of the protocol: answers come in it. A text that does
-not end as it was asked to is worth nothing and says so (None); no guess is made at what was meant.
+Objects made from a text are compared in one image, object 1 on the left and object 2 on the right, each as a grid of views in colour and of
+its normals. The order of the criteria is part of the protocol: answers come in it. A text that does not end as it was asked to counts as
+None; its meaning is not guessed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Requests to a judge's endpoint that are of no run, paid from what judge models may cost a challenge or an account in a month."""
+"""Requests to a judge's endpoint outside runs, paid from the monthly budget of a challenge or an account for judge models."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ log = structlog.get_logger(__name__)
 
 
 class PaidClient(Client):
-    """Counts each request before it is sent, at the most that it can cost, and what it has cost once that is known; one whose answer is
-    lost stays counted. Raises `Refused`, in a sentence, where a request does not fit into the payer's budget."""
+    """Counts each request before it is sent at its maximum cost, and at its real cost once known. A request whose answer is lost stays
+    counted. Raises `Refused`, in a sentence, where a request does not fit into the payer's budget."""
 
     def __init__(self, endpoint: Endpoint, patience: float, payer: Challenge | User) -> None:
         super().__init__(endpoint, patience, counts=True)

@@ -175,8 +175,8 @@ class _Turn:
     # --- asking
 
     def _waiting(self) -> Iterator[_Asked]:
-        """The questions that are left, each once. After a turn without any answer it begins further on: what the endpoint failed
-        at may be to blame itself, and then others are still answered before the run gives up."""
+        """The questions that are left, each once. After a turn without any answer it begins further on: if the failed request itself is to
+        blame, others are still answered before the run gives up."""
         seen: set[int] = set()
         waiting = self.run.answers.filter(state=JudgeAnswer.State.WAITING)
         rows = waiting.select_related("left__submission", "right__submission").order_by("faults", "rounds", "number")

@@ -46,7 +46,7 @@ class Schedule:
 
 
 def pairs_of(have: Mapping[str, Collection[str]], newcomer: str | None = None) -> list[Pair]:
-    """All unordered pairs of methods, or those of one new method with each other one. KeyError for an unknown newcomer."""
+    """All unordered pairs of methods, or the pairs of one new method with each other one. KeyError for an unknown newcomer."""
     if newcomer is None:
         return list(combinations(sorted(have), 2))
     if newcomer not in have:

@@ -49,8 +49,8 @@ class ScoreRow:
 
 @dataclass(frozen=True)
 class JudgeOnPage:
-    """A judge of a study, which is one run: its scores as a radar chart and a table, what they took, and how far it agrees with
-    people, `line` on the scale of metrics. One that is for display only has neither chart nor line."""
+    """A judge of a study, which is one run: its scores as a radar chart and a table, their cost, and its agreement with people, `line` on
+    the scale of metrics. One that is for display only has neither chart nor line."""
 
     run: JudgeRun
     took: RunFacts

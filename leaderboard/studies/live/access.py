@@ -57,7 +57,7 @@ def rater_of(request: HttpRequest, study: Study) -> Rater | None:
             # Without an account: nothing more on entries of the account that uses their browser, also once it is logged out.
             if rater.user_id is None and not rater.kept_from.filter(pk=request.user.pk).exists():
                 rater.kept_from.add(request.user)
-    # Who has logged in is that account here, whoever sat at this browser before.
+    # A logged-in rater is that account here, whoever used this browser before.
     return max(raters, key=lambda rater: rater.user_id is not None, default=None)
 
 
@@ -175,12 +175,12 @@ def join(
 ) -> Joined:
     """Make `user` (None: somebody without an account) a rater, who has read what they agree to.
 
-    `query` holds the parameters of the address they came by, of which the study keeps those of its panel; `setup` is what they said
-    of their eyes and screen.
+    `query` holds the parameters of the address they came by; the study keeps its panel's parameters. `setup` has their answers about eyes
+    and screen.
 
     An existing rater stays unchanged; they are known by their account, or by the key of a form that is sent twice. Raises `Refused`, with a
-    sentence, if the study takes no answers now, has all the raters it needs (in total or of their group), the invitation is used up, or the
-    rater was removed or took part before.
+    sentence, if the study takes no answers now, or has all the raters it needs (in total or of their group). It is also raised if the
+    invitation is used up, or the rater was removed or took part before.
     """
     now = now or timezone.now()
     with transaction.atomic():

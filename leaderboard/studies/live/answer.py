@@ -78,7 +78,7 @@ def answer(
             return "That question was on an entry of your own team, so your answer was not stored; here is the next one."
         if question.shown_at is None and token not in [row.token for row in open_questions(study, rater)[:2]]:
             raise Refused("This question has not been asked yet; load the page again.", "not_asked")
-        # The time is that of the rater's own clock, but no longer than since they were shown the question, or shown it again.
+        # The time is by the rater's own clock, but no longer than since they were shown the question, or shown it again.
         taken, since = _seconds(seconds), question.reopened_at or question.shown_at
         if taken is not None and since is not None:
             taken = round(min(taken, max(0.0, (now - since).total_seconds() + 1.0)), 2)
@@ -150,7 +150,7 @@ def removed_sentence(rater: Rater) -> str:
 
 
 def _locked(study: Study, rater: Rater, now: datetime) -> Rater:
-    """The rater's row under its lock: of two answers at once the second sees the first, and who was removed meanwhile says no more."""
+    """The rater's row under its lock: of two answers at once the second sees the first, and a rater removed meanwhile cannot answer."""
     locked = Rater.objects.select_for_update().get(pk=rater.pk)
     study.refresh_from_db(fields=["state", "opens_at", "closes_at"])
     sentence = removed_sentence(locked) or study.closed_sentence(now)

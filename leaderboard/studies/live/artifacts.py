@@ -1,7 +1,7 @@
-"""Entries that the service makes for raters to judge beside those of teams: damaged copies of the reference, and the empty entry.
+"""Entries that the service makes for raters beside teams' entries: damaged copies of the reference, and the empty entry.
 
-They are submissions like any other, so that the same code stores, scores and draws them, and marked with what they were made as: they stand
-on no board and count against no quota. Each is made once per reference, for all studies.
+They are submissions like any other, so the same code stores, scores and draws them. They are marked with their kind, are on no leaderboard
+and count against no quota. Each is made once per reference, for all studies.
 """
 
 from __future__ import annotations

@@ -97,8 +97,8 @@ def groups_of(phase: Phase) -> list[str]:
 
 
 def habits(study: Study) -> Habits:
-    """Habits of people in the newest other study of pairs of this challenge, of the same phase if there is one; what is usual where
-    there is none that says."""
+    """Habits of people in the newest other study of pairs of this challenge, of the same phase if there is one; usual habits if no study
+    has them."""
     others = Study.objects.filter(phase__challenge=study.phase.challenge_id, kind=Study.Kind.PAIRS).exclude(pk=study.pk)
     for other in sorted(others.order_by("-created_at"), key=lambda one: one.phase_id != study.phase_id):
         analyses = sorted(other.analyses.filter(content__isnull=False), key=lambda one: one.criterion != other.main_criterion)
@@ -297,7 +297,7 @@ def readmit_rater(rater: Rater, actor: User) -> None:
 
 
 def renew_link(rater: Rater, actor: User) -> str:
-    """A new key for a rater without an account who has lost theirs: what they answered stays, and the key of before opens nothing. Raises
+    """A new key for a rater without an account who has lost theirs. Their answers stay, and the old key opens nothing. Raises
     `Refused` for one who logs in, or has left."""
     if rater.user_id is not None:
         raise Refused(f"{rater.name} has an account and can log in and open the study to continue.", "has_account")

@@ -86,7 +86,7 @@ def wins(grid: Grid, past: Past) -> Floats:
 
 
 def of(rater: Rater) -> Past:
-    """A rater's past; an empty one for who was asked nothing."""
+    """A rater's past; empty if they were asked nothing."""
     row = Tally.objects.filter(rater=rater).values_list("asked", "said").first()
     return Past.read(*row) if row else Past()
 

@@ -1,7 +1,7 @@
 """Practice: a few questions before those that count. They are asked and answered on the same page, and their answers are no votes.
 
-Where a study has pairs of known order, practice begins with some of them, and says after each what is known. Such a pair on such a
-sample is not asked again of the rater, who has been told; at most half of them are used, so that the others can still tell.
+Where a study has pairs of known order, practice begins with some of them, and says after each what is known. The rater is not asked such a
+pair on such a sample again, having been told the answer. At most half of them are used, so that the others can still tell.
 """
 
 from __future__ import annotations

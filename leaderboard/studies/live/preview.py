@@ -1,7 +1,7 @@
 """A walk through a study as its raters will see it, of which nothing is stored.
 
-The questions follow from the study alone, so that every request finds them again: those of a rater who comes first, the practice
-included, and only the first few of those that count.
+The questions follow from the study alone, so every request finds them again. They are the first rater's, with the practice and only the
+first few that count.
 """
 
 from __future__ import annotations

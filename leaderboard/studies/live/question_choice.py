@@ -62,9 +62,8 @@ class Grid:
 class Overlap:
     """Overlap of raters' questions, without which nothing can be said about how far people agree (AGREEMENT §D, §Q).
 
-    `common` is the share of a rater's questions that are the same for all and never gold; `answers` is how many raters a question
-    is to be answered by: one that fewer were asked comes before one that nobody was. Pairs that are chosen by what they tell share
-    common questions alone.
+    `common` is the share of a rater's questions that are the same for all and never gold. `answers` is the number of raters that each
+    question needs; a question with fewer comes before one that nobody was asked. Informative pairs share common questions alone.
     """
 
     common: float = 0.0
@@ -178,9 +177,9 @@ def informative(grid: Grid, known: Known, count: int, rng: np.random.Generator) 
 
 
 def first_place(grid: Grid, known: Known, count: int, rng: np.random.Generator) -> list[int]:
-    """Pairs that tell most about first place: the first with an entry that is still tied with it, all of these equally likely; and in
-    `EXPLORED` of the cases, or where none of those is left, any pair. On its least asked sample. Balanced, while nothing is known of first
-    place (AGREEMENT §K; given the past the choice does not depend on the coming answer)."""
+    """Pairs that tell most about first place: the first with an entry that is still tied with it, all equally likely. In `EXPLORED` of the
+    cases, or if no such pair is left, any pair is drawn. Each pair is asked on its least asked sample. Pairs are balanced while first place
+    is unknown (AGREEMENT §K; given the past the choice does not depend on the coming answer)."""
     if known.crown is None:
         return balanced(grid, known, count, rng)
     free, asked = known.free.copy(), known.asked.copy()

@@ -264,10 +264,9 @@ def _with_sparse(document: Document, sparse: dict[str, Any], rows: NDArray[Any],
     return replaced
 
 
-# Meshes in glTF 2: ``.glb``, and ``.gltf`` with its data inside. All positions in a file are checked before use.
-#
-# What is read is the geometry of the scene, in the scene's own coordinates: nodes with their transforms; triangles,
-# strips and fans; plain, indexed, sparse and quantised. Base colours are kept for the 3D view; images are never decoded.
+# Meshes in glTF 2: ``.glb``, and ``.gltf`` with its data inside. All positions in a file are checked before use.  Only the geometry of the
+# scene is read, in the scene's own coordinates: nodes with their transforms; triangles, strips and fans; plain, indexed, sparse and
+# quantised. Base colours are kept for the 3D view; images are never decoded.
 
 
 MAX_DEPTH = 64

@@ -38,8 +38,8 @@ _WIDTHS = (4, 5, 7, 8)  # words of a vertex: v x y z, with a weight, a colour, o
 class Records:
     """The content of a block: x, y, z of its vertices in a row; its polygons' vertex numbers, as written, in a row.
 
-    ``above`` counts the vertices of the block above each polygon; ``others`` are the lines about materials, each with
-    the number of the block's polygons above it; ``colours`` are the last three words of vertices with a colour.
+    ``above`` counts the vertices of the block above each polygon. ``others`` are the lines about materials, each with
+    the number of the block's polygons above it. ``colours`` are the last three words of vertices with a colour.
     """
 
     coordinates: NDArray[np.float64]
@@ -254,7 +254,7 @@ def _colours(
     vertex_lines: NDArray[np.int64],
     companions: Companions | None,
 ) -> NDArray[np.uint8] | None:
-    """Colours of faces: those of their materials, else those of their corners, else plain; None where none has any."""
+    """Colours of faces: from their materials, else from their corners, else plain; None if no face has any."""
     by_corner = None
     if reader.colour_rows:
         at, rows = np.array([n for n, _ in reader.colour_rows]), [words for _, words in reader.colour_rows]

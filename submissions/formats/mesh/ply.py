@@ -30,7 +30,7 @@ _KINDS = {
     "f8": b"double float64",
 }
 _KIND_OF = {name: code for code, names in _KINDS.items() for name in names.split()}
-# The words before a property's name: its type and, of a list, that of its length.
+# The words before a property's name: its type and, for a list, its length's type.
 _TYPES: dict[tuple[bytes, ...], tuple[str, str]] = {(name,): (code, "") for name, code in _KIND_OF.items()} | {
     (b"list", of_length, name): (code, length)
     for of_length, length in _KIND_OF.items()

@@ -113,8 +113,8 @@ def _filled(triangles: Any, size: int) -> NDArray[np.int64]:
 
 
 def _seen(points: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.float64]]:
-    """Polygons [P, N, 3] whose first corner is the origin: whether the fan around it overlaps, whether it is not planar, and of those whose
-    fan overlaps the corners in their plane, counter-clockwise, [Q, N, 2]."""
+    """Facts of polygons [P, N, 3] whose first corner is the origin: whether the fan around it overlaps, and whether it is not planar.
+    Then the corners of the Q overlapping ones in their plane, counter-clockwise, [Q, N, 2]."""
     crosses = np.cross(points[:, 1:-1], points[:, 2:])  # twice the area of each triangle of the fan, along its normal
     normals = crosses.sum(axis=1)
     lengths = np.linalg.norm(crosses, axis=2)

@@ -222,7 +222,7 @@ def read_image(
 
 
 def read_mask(data: bytes, name: str, size: Size) -> NDArray[np.uint8]:
-    """uint8 [H, W] of a mask of exactly ``size``: its grey values, or those of its first channel. Raises ``FormatError``."""
+    """uint8 [H, W] of a mask of exactly ``size``: its grey values, or the values of its first channel. Raises ``FormatError``."""
     with _opened(data, name, size) as image:
         try:
             _require_whole(image, name, data)

@@ -90,9 +90,9 @@ def thinned(points: np.ndarray, weights: np.ndarray, most: int = MAX_POINTS) -> 
 def aligned(points: np.ndarray) -> np.ndarray:
     """The points turned to their principal axes, longest first, about their mean, scaled to mean norm 1.
 
-    The first two axes point to where the sum of cubes is positive, the third makes the frame right-handed. Along an axis of
-    symmetry that sum is 0 except for rounding, which must not choose; there the axis is turned so that the third one's sum is positive
-    too, as turning it shows the same shape.
+    The first two axes point to where the sum of cubes is positive; the third makes the frame right-handed. Along an axis of
+    symmetry that sum is 0 except for rounding, and rounding must not choose. Turning that axis shows the same shape, so it is turned
+    if this makes the third axis's sum positive.
     """
     centred = points - totals(points) / len(points)
     centred = centred * (len(centred) / total(lengths(centred)))

@@ -174,7 +174,7 @@ def _study(file: Path) -> dict[str, Any]:
 
 
 def judging(fold: str, total: int) -> Callable[[], None]:
-    """A bar of its own below that of the training, which stands still meanwhile; gone when all meshes are judged."""
+    """A bar of its own below the training's, which stands still meanwhile; gone when all meshes are scored."""
     shown = bar(f"judge {fold}", total, leave=False)
 
     def advance() -> None:

@@ -1,7 +1,7 @@
 """The network of LoCaSE: an encoder of patches, and a head that compares two encodings.
 
-Tensors are float32. The attention can be computed as it is defined or folded, where keys and values are never
-formed for each neighbour: q·(W f) = (Wᵀ q)·f and Σ a W f = W Σ a f. Both give the same numbers up to rounding;
+Tensors are float32. The attention can be computed as defined or folded. Folded, it never forms keys and values
+for each neighbour: q·(W f) = (Wᵀ q)·f and Σ a W f = W Σ a f. Both give the same numbers up to rounding;
 folded takes a third of the multiplications.
 """
 

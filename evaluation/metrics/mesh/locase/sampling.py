@@ -81,10 +81,10 @@ _DECIMALS = 9  # of a coordinate in mean radii
 class Sampling:
     """The way in which a reference and everything compared with it are looked at.
 
-    `radius` is the unit of length of patches and `cell` the side of the grid cells of which one point each is kept (0: the
-    reference is so small that all are), both in mean radii of the reference. Where the eigenvalues of the first and second axis or
-    of the second and third are nearly equal, `folds` says by which power of the places in their plane the axes are settled; 0 where
-    they are not.
+    `radius` is the unit of length of patches. `cell` is the side of the grid cells, of which one point each is kept; 0 if the
+    reference is so small that all points are kept. Both are in mean radii of the reference. `folds` is for the first and second axis,
+    and for the second and third. If their eigenvalues are nearly equal, it is the power of the places in their plane that settles
+    the axes; else 0.
     """
 
     radius: float
@@ -145,7 +145,7 @@ def sampled(points: Shape, how: Sampling) -> Shape:
 def _fold(points: Shape, first: int) -> int:
     """The lowest power of the places in the plane of an axis and the next whose moment says where the axes are.
 
-    It is that of the shape's own symmetry: 4 for a square table, 3 for a tripod, 2 for what has none.
+    It is the order of the shape's own symmetry: 4 for a square table, 3 for a tripod, 2 for a shape without one.
     """
     x, y = points.points[:, first], points.points[:, first + 1]
     far, nothing = np.sqrt(x * x + y * y), np.zeros_like(x)

@@ -219,7 +219,7 @@ class Training(Phased[Phase]):
         return float(value.detach())
 
     def stop(self) -> None:
-        """See `Phased`; the mean loss of an epoch that was broken off is that of its steps."""
+        """See `Phased`; the mean loss of an interrupted epoch is over its steps."""
         super().stop()
         phase = self.phases[self._phase]
         per_epoch = math.ceil(len(phase.seen) / self.plan.per_batch)

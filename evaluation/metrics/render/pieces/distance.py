@@ -1,5 +1,5 @@
-"""`piece_distance`: how far the cells of a render are from those of its reference, in features that are learnt from the reference
-images of the scene. Own definition."""
+"""`piece_distance`: distance of a render's cells from its reference's, in features learnt from the reference images of the scene. Own
+definition."""
 
 from __future__ import annotations
 

@@ -50,8 +50,8 @@ class Dictionary:
     """Patterns of 6 × 6 px: `mean` float64[108], `whitener` float64[108, 108] (symmetric) and `atoms` float64[128, 108], the
     centroids of whitened patches.
 
-    All is float64: in float32 the last digits, which depend on the machine and its number of threads, decide which centroid is nearest,
-    and values then differ from machine to machine by up to a hundredth.
+    All is float64. In float32 the last digits depend on the machine and its number of threads, and they decide which centroid is
+    nearest. Values would differ from machine to machine by up to a hundredth.
     """
 
     mean: np.ndarray

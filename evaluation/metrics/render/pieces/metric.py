@@ -67,8 +67,8 @@ def puzzlesim_pieces(pair: RenderPair, features: str) -> MetricResult:
     """(mean √u)² over the cells of 16 × 16 px by EfficientNet-Lite0, the mean of u by other features, in [0, 1]; higher is more plausible.
     Lower than the clean band is worse than them.
 
-    Nothing is gained by copies of clean views: a view with more than a fifth of its cells copied (flag `copied_reference`) counts 0,
-    and one that scores above all clean views (flag `above_clean`) as the best of these. The part `measured` then has the
+    Copies of clean views gain nothing. A view with more than a fifth of its cells copied (flag `copied_reference`) counts 0.
+    A view that scores above all clean views (flag `above_clean`) counts as the best of these. The part `measured` then has the
     score as it came out.
 
     Parts: `share` (mean s), `pieces` (effective share of different pieces), `unlike` (share of cells with u below u₅), and the

@@ -1,13 +1,13 @@
 """Whitened features to the score: where a cell is found again, whether that is as near as in clean views, and how often the same piece is
 used. Own definition.
 
-With d(p) the distance of cell p to its match r(p) in the clean views, δ(r) that of a clean cell to the nearest one of other
-clean views, and c = ¼ · median δ,
+With d(p) the distance of cell p to its match r(p) in the clean views, δ(r) the distance of a clean cell to the nearest cell of
+other clean views, and c = ¼ · median δ,
 
     ρ(p) = d(p) / (δ(r(p)) + c),   s(p) = share of the clean views' own ρ above ρ(p),   u(p) = s(p) / n(p),
 
-n(p) the number of the picture's cells with the same match. The score is the mean of u, or, where features are `rooted`, the square of
-the mean of √u, in which a weak damage everywhere counts less against a strong one at some places.
+with n(p) the number of the picture's cells with the same match. The score is the mean of u. If features are `rooted`, it is the square
+of the mean of √u, in which weak damage everywhere counts less against strong damage at some places.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Plausible:
 
 @dataclass(frozen=True, eq=False)
 class Clean:
-    """The cells of clean views: `places` [N, h · w, D], and of each cell the nearest ones of two different other views:
-    how far they are, `far` float64[N, h · w, 2], and which, `match` int32[N, h · w, 2], numbered through all views.
+    """The cells of clean views: `places` [N, h · w, D]. Each has a nearest cell in each of two other views: `far`
+    float64[N, h · w, 2] are the distances, and `match` int32[N, h · w, 2] the cells, numbered through all views.
 
     Two are enough to leave any one view out. Where N is 2 the second does not exist: inf, and 0.
     """
@@ -106,8 +106,8 @@ class Clean:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Clean views' knowledge of each other: δ of every cell `far` float64[N · h · w], c `tolerance`, the clean ratios `ordered`
-    float64, ascending, and as they lie, `ratios` float64[M, h · w] with their matches `match` int32[M, h · w]."""
+    """Clean views' knowledge of each other: `far` float64[N · h · w] is δ of every cell, and `tolerance` is c. `ordered` float64
+    has the clean ratios, ascending; `ratios` float64[M, h · w] has them in place, with their matches `match` int32[M, h · w]."""
 
     far: np.ndarray
     tolerance: float
@@ -133,7 +133,7 @@ class Known:
 
     @cached_property
     def rare(self) -> float:
-        """u₅: a place with a lower u is rarer than 95 % of those of clean views."""
+        """u₅: a place with a lower u is rarer than 95 % of clean views' places."""
         return float(np.quantile(np.concatenate([one.u for one in self.each]), RARE))
 
 

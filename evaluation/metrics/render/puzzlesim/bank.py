@@ -96,9 +96,9 @@ FLOAT = 4  # bytes
 
 @dataclass(frozen=True, eq=False)
 class Screen:
-    """Reference features made ready for products of a type: `operand` kind[R, columns] holds x̃ = kind(x) with x = (a − m) V, how
-    much V leaves out, what <a − m, m> is in two parts, and two ones; `length` float32[R] is |x|, `lost` float32[R] is |x − x̃|,
-    `rest` what the two parts leave out."""
+    """Reference features made ready for products of a type. `operand` kind[R, columns] holds x̃ = kind(x) with x = (a − m) V, the
+    length that V leaves out, <a − m, m> in two parts, and two ones. `length` float32[R] is |x|, `lost` float32[R] is |x − x̃|, and
+    `rest` is the remainder of the two parts."""
 
     operand: Tensor
     length: Tensor
@@ -138,7 +138,7 @@ class Layer(Protocol):
 
 @dataclass(eq=False)
 class InMemory:
-    """Features [R, C] that stay where they are. What screening needs is kept too where `keep` allows it, else made again."""
+    """Features [R, C] that stay where they are. Data for screening are kept too if `keep` allows it, else made again."""
 
     features: Tensor
     keep: bool = True

@@ -24,8 +24,8 @@ SMALLEST = 64
 def walk(total: int, size: int, step: Callable[[int, int], None], smallest: int = SMALLEST) -> int:
     """`step(start, stop)` over [0, total) in blocks of `size`; returns the size it ended with.
 
-    A step that runs out of memory is done again with half the block, and so are those after it; what was done stays
-    done, so a step must leave nothing behind where it fails. With `smallest` or less the error is raised to the caller.
+    A step that runs out of memory is done again with half the block, and so are later steps. Finished steps stay done, so a step must leave
+    nothing behind if it fails. With `smallest` or less the error is raised to the caller.
     """
     start = 0
     while start < total:
@@ -54,8 +54,8 @@ _BITS = {2: torch.int16, 4: torch.int32}
 
 @dataclass(frozen=True)
 class Limits:
-    """`chunk`: bytes of reference features held at a time where they are read from a file; `tile`: test × reference features
-    multiplied at a time (None: what the device takes well)."""
+    """`chunk`: bytes of reference features held at a time when read from a file. `tile`: test × reference features multiplied at a time
+    (None: a good size for the device)."""
 
     chunk: int = 64 << 20
     tile: tuple[int, int] | None = None
@@ -148,11 +148,11 @@ class _Product:
 class _Screening:
     """One run of the screening.
 
-    With the mean m of the reference, x = a − m and y = b − m, a product is <a, b> = <x, y> + <x, m> + (<m, y> + |m|²), and with
-    axes V <x, y> is at most <Vᵀx, Vᵀy> and the product of the lengths that V leaves out of x and y. Only this is rounded, and x
-    and y are short, because features point much the same way. The rest rides along as additional columns, sums in two parts
-    each, together with what is known of the maximum already: the matrix product yields <a, b> − best(b) + shift or more,
-    close to zero where it matters, which half precision stores finely. By Cauchy and Schwarz the error of <x, y> is at most
+    With the mean m of the reference, x = a − m and y = b − m, a product is <a, b> = <x, y> + <x, m> + (<m, y> + |m|²). With
+    axes V, <x, y> is at most <Vᵀx, Vᵀy> plus the product of the lengths that V leaves out of x and y. Only this is rounded, and x
+    and y are short, because features point much the same way. The rest rides along as additional columns, each sum in two
+    parts, and so does the maximum known so far. The matrix product then yields <a, b> − best(b) + shift or more. That is
+    close to zero where it matters, and half precision stores it finely. By Cauchy and Schwarz the error of <x, y> is at most
     |x − x̃| |ỹ| + |x| |y − ỹ|.
     """
 

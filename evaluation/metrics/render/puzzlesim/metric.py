@@ -262,8 +262,8 @@ def picture(
 ) -> np.ndarray:
     """uint8[H, W, 4] (RGBA, not premultiplied) from a similarity map float[H, W].
 
-    Dark blue is `low` or less, light yellow `high` or more. What is unlike the scene covers the render more: `opacity` is
-    that of `low` and of `high`. ValueError where `low` is not below `high`, or a value is not finite.
+    Dark blue is `low` or less, light yellow `high` or more. Places unlike the scene cover the render more: `opacity` is of `low` and of
+    `high`. ValueError where `low` is not below `high`, or a value is not finite.
     """
     if not low < high:
         raise ValueError(f"the scale must rise, got {low} to {high}")

@@ -29,8 +29,8 @@ VIEW_VERSION = 1  # raised whenever a pixel can change
 
 
 def viewpoint(pair: Pair) -> Viewpoint | None:
-    """Azimuth 45°, elevation 30°, on the ball around the reference's vertices whose middle is that of their bounding box; None
-    where that has no size. What the prediction holds beyond is cut off, it never changes the view."""
+    """Azimuth 45°, elevation 30°, on the ball around the reference's vertices, with the middle of their bounding box; None if the box has
+    no size. The prediction never changes the view; its parts beyond are cut off."""
     squared = (pair.ref_vertices**2).sum(axis=1)
     radius = float(np.sqrt(squared.max())) if len(squared) else 0.0
     return Viewpoint((0.0, 0.0, 0.0), MARGIN * radius) if radius > 0 else None
