@@ -3,7 +3,7 @@
 The wheel holds one package, `plumbline`. It contains modules of the three rooms `submissions`, `evaluation` and `leaderboard`. Their
 sources are copied, and imports, dotted names and commands in them rewritten; nothing else differs. The version holds the date of the
 last commit that changed what is copied, and ends in a digest of it: two wheels with one name are the same. The package allows ranges of
-versions. Those that the service has go with it as a file (`evaluation/versions.py`), and the extras in EXACT require them.
+versions. Those that the service has go with it as a file (`evaluation/library_versions.py`), and the extras in EXACT require them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ IMPORT = re.compile(rf"^(\s*(?:from|import) )({'|'.join(ROOMS)})(?=[. ])")
 DOTTED = re.compile(rf"(?<![\w./-])({'|'.join(ROOMS)})\.(\w+)")
 STRINGS = {tokenize.STRING} | {kind for name in ("FSTRING_START", "FSTRING_MIDDLE") if (kind := getattr(tokenize, name, None)) is not None}
 LEFT_OUT = ("__pycache__",)
-VERSIONS = "evaluation/exact.json"  # where evaluation/versions.py looks for it
+VERSIONS = "evaluation/exact.json"  # where evaluation/library_versions.py looks for it
 EXACT = {"worker": "score", "worker-networks": "networks"}  # extras that require the service's versions, and whose requirements
 
 

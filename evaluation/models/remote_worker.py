@@ -16,7 +16,7 @@ from django.db import models, transaction
 from django.db.models import F, Q, Sum
 from django.utils import timezone
 
-from evaluation import versions
+from evaluation import library_versions
 from evaluation.models.process import Process
 from submissions import database_clock
 from submissions.choices import TextChoices
@@ -212,7 +212,7 @@ class RemoteWorker(models.Model):
     @property
     def differences(self) -> dict[str, tuple[str, str]]:
         """Libraries whose version on the worker differs from the service's: (worker's version, service's version) by name."""
-        return versions.differences(self.capabilities)
+        return library_versions.differences(self.capabilities)
 
     @classmethod
     def hear(cls, token: WorkerToken, name: str, machine: str, capabilities: Mapping[str, Any]) -> None:

@@ -29,7 +29,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from evaluation import versions
+from evaluation import library_versions
 from evaluation.metrics import prepared, registry
 from evaluation.metrics.column import Column, require_computed
 from evaluation.metrics.registry import OtherDefinition
@@ -436,7 +436,7 @@ def _parts(n: int) -> str:
 
 def _other_versions(about: Mapping[str, Any]) -> str:
     """Reason why this worker's versions of libraries get it no part; empty where they are the server's, or others are allowed."""
-    others = {} if about.get("other_versions") else versions.differences(versions.here(), about.get("versions", {}))
+    others = {} if about.get("other_versions") else library_versions.differences(library_versions.here(), about.get("versions", {}))
     if not others:
         return ""
     words = ", ".join(f"{name} {own} for {wanted}" for name, (own, wanted) in others.items())
@@ -456,7 +456,7 @@ def _environment() -> dict[str, str]:
     found = {"python": platform.python_version(), "machine": platform.machine()}
     with suppress(PackageNotFoundError):
         found["plumbline"] = version("plumbline")
-    return found | versions.here()
+    return found | library_versions.here()
 
 
 def _sandboxes() -> list[str]:

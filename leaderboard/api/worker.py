@@ -14,7 +14,7 @@ from ninja.errors import AuthenticationError, HttpError
 from ninja.security import HttpBearer
 from pydantic import Field
 
-from evaluation import versions
+from evaluation import library_versions
 from evaluation.models import Part, WorkerToken
 from evaluation.networks import weights
 from evaluation.work import remote_worker_server
@@ -171,7 +171,7 @@ def token(request: HttpRequest) -> Any:
         "at_once": found.at_once,
         "held": Part.objects.held().filter(token=found).count(),
         "other_versions": found.other_versions,
-        "versions": versions.exact(),
+        "versions": library_versions.exact(),
         "waits_until": found.waits_until if found.is_waiting() else None,
         "waiting": remote_worker_server.waiting(found),
     }
@@ -181,7 +181,7 @@ def token(request: HttpRequest) -> Any:
 def claim(request: HttpRequest, data: Claim, response: HttpResponse) -> Any:
     token: WorkerToken = request.auth
     remote_worker_server.hear(token, data.worker, data.machine, data.capabilities)
-    if not token.other_versions and versions.differences(data.capabilities):
+    if not token.other_versions and library_versions.differences(data.capabilities):
         response["Retry-After"] = str(remote_worker_server.retry_after(token))
         return 204, None
     queues, now = frozenset([*data.queues, *(f"sandbox {name}" for name in data.sandboxes)]), time.monotonic()

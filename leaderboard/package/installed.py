@@ -6,7 +6,7 @@ import json
 import platform
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 
-from evaluation import versions
+from evaluation import library_versions
 
 NAME = "plumbline"
 MODULES = {
@@ -53,7 +53,7 @@ def description() -> str:
 
 def differences() -> list[str]:
     """Reasons why numbers here may differ from the server's in their last digits, a sentence for each library of another version."""
-    found = versions.differences(versions.here())
+    found = library_versions.differences(library_versions.here())
     return [f"{name} {own} is installed, and the server has {wanted}; last digits may differ." for name, (own, wanted) in found.items()]
 
 
@@ -61,7 +61,7 @@ def missing(module: str, extra: str = "") -> str:
     """Sentence on what to install for a module that is not here; empty for one that no extra of the package has. `extra` is the one to
     name where it has the module."""
     name = MODULES.get(module.partition(".")[0], module.partition(".")[0])
-    extras = versions.extras().get(name, ())
+    extras = library_versions.extras().get(name, ())
     if not extras:
         return ""
     chosen = extra if extra in extras else next((one for one in FIRST if one in extras), extras[0])

@@ -23,7 +23,7 @@ from os import PathLike
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from evaluation import local, versions
+from evaluation import library_versions, local
 from evaluation.metrics import registry
 from evaluation.metrics.aggregation import Summary
 from evaluation.metrics.result import SampleScores
@@ -89,7 +89,7 @@ class Result(Scored):
             "paths": dict(self.paths),
             "files": {side: dict(files) for side, files in self.files.items()},
             "versions": dict(self.versions),
-            "exact_versions": dict(versions.exact()),
+            "exact_versions": dict(library_versions.exact()),
             "warnings": list(self.warnings),
             "settings": dict(self.settings),
         }
@@ -138,8 +138,9 @@ class Result(Scored):
                 found += [f"{len(changed)} files of the {side} changed, such as {changed[0] or 'itself'}"] if changed else []
             if not found:
                 found += self._differing(places)
-        others = versions.differences(versions.here(), {name: self.versions[name] for name in self.versions if name in versions.COMPUTING})
-        said = [f"{name} is {here} here and was {then}; last digits may differ" for name, (here, then) in others.items()]
+        then = {name: version for name, version in self.versions.items() if name in library_versions.COMPUTING}
+        others = library_versions.differences(library_versions.here(), then)
+        said = [f"{name} is {here} here and was {was}; last digits may differ" for name, (here, was) in others.items()]
         return Check(not found, tuple(found + said))
 
     def _differing(self, places: Mapping[str, Path]) -> list[str]:
@@ -247,7 +248,7 @@ def scored(
         unit_scale=outcome.unit_scale,
         paths={"prediction": str(prediction), "reference": str(reference)},
         files={side: digests(path, kind) for side, path in (("prediction", prediction), ("reference", reference))},
-        versions={"python": platform.python_version(), "plumbline": installed.version(), **versions.here()},
+        versions={"python": platform.python_version(), "plumbline": installed.version(), **library_versions.here()},
         warnings=outcome.warnings,
         settings={"match": match, "manifest": None if manifest is None else json.loads(Path(manifest).read_text(encoding="utf-8-sig"))},
     )

@@ -29,7 +29,7 @@ PURE = (
     "submissions/client",
     "evaluation/__main__.py",
     "evaluation/kinds.py",
-    "evaluation/versions.py",
+    "evaluation/library_versions.py",
     "evaluation/local.py",
     "evaluation/reference_warnings.py",
     "evaluation/result_tables.py",

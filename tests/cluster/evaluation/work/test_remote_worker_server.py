@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from evaluation import versions
+from evaluation import library_versions
 from evaluation.models import ComputeBudget, Evaluation, Part, PartRecord, Process, RemoteWorker, Score, WorkerToken, crosscheck
 from evaluation.work import remote_worker_server, worker
 from leaderboard.api import worker as api
@@ -182,7 +182,7 @@ def test_a_token_is_told_what_it_is_for_and_how_many_parts_its_workers_would_get
         "waits_until": None,
         "waiting": {"cpu": 0, "gpu": 0},
         "other_versions": False,
-        "versions": versions.exact(),
+        "versions": library_versions.exact(),
     }
     send()
     assert told()["waiting"] == {"cpu": 4, "gpu": 0}

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from deploy.wheel import Package
-from evaluation import local, versions
+from evaluation import library_versions, local
 from evaluation.synthetic.houses import houses
 from evaluation.synthetic.simplified import jittered
 from submissions.formats.wireframe.wireframe_files import write_json
@@ -197,7 +197,7 @@ def test_frames_without_pandas_name_the_line_that_installs_it(installed):
 
 
 def test_other_versions_than_the_servers_are_said(installed):
-    code = "from plumbline.evaluation import versions\nversions.version = lambda name: '9.9'\nfrom plumbline import installed\n"
+    code = "from plumbline.evaluation import library_versions as v\nv.version = lambda name: '9.9'\nfrom plumbline import installed\n"
     said = run(installed, code + "print('\\n'.join(installed.differences()))").stdout
     assert "numpy 9.9 is installed, and the server has " in said and said.count("last digits may differ.") > 5
     assert run(installed, "from plumbline import installed\nprint(installed.differences())").stdout.strip() == "[]"
@@ -214,7 +214,7 @@ def test_the_library_allows_ranges_and_a_worker_has_the_services_versions(wheel)
     shipped = {name.lower(): version for name, version in shipped.items()}
     assert {"numpy", "scipy", "torch", "libigl"} <= set(names)
     assert [(name, line) for name, line in zip(names, of_workers, strict=True) if not line.startswith(f"{name}=={shipped[name]}; ")] == []
-    assert shipped.items() >= versions.exact().items()
+    assert shipped.items() >= library_versions.exact().items()
 
 
 def test_the_version_names_the_day_of_the_last_change(wheel):

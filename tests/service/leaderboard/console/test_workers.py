@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from evaluation import versions
+from evaluation import library_versions
 from evaluation.metrics import registry
 from evaluation.models import ComputeBudget, EvaluationBatch, Part, PartRecord, PhaseMetric, Process, RemoteWorker, WorkerToken
 from evaluation.work import costs, remote_worker_server, worker
@@ -104,9 +104,9 @@ def test_a_worker_with_other_versions_gets_no_part_until_an_organizer_allows_it(
 
     assert asked(numpy="1.26.4") == 204
     about = client.get("/api/v1/worker", headers=headers).json()
-    assert about["versions"] == versions.exact() and not about["other_versions"]
+    assert about["versions"] == library_versions.exact() and not about["other_versions"]
     page = desk.get(at("workers/")).content.decode()
-    assert re.search(rf"numpy 1\.26\.4 for\s+{re.escape(versions.exact()['numpy'])}", page) and "Allow other versions" in page
+    assert re.search(rf"numpy 1\.26\.4 for\s+{re.escape(library_versions.exact()['numpy'])}", page) and "Allow other versions" in page
     desk.post(at("workers/"), {"act": "versions", "token": token.pk})
     token.refresh_from_db()
     assert token.other_versions and AuditEntry.objects.filter(action="worker.versions").exists()
@@ -118,10 +118,10 @@ def test_a_worker_with_the_services_versions_gets_a_part_though_another_has_othe
     _, key = WorkerToken.make(challenge, None, "lab", ["cpu"], 30)
 
     def asked(name: str, numpy: str) -> int:
-        body = {"queues": ["cpu"], "worker": name, "capabilities": {"numpy": numpy, "torch": f"{versions.exact()['torch']}+cpu"}}
+        body = {"queues": ["cpu"], "worker": name, "capabilities": {"numpy": numpy, "torch": f"{library_versions.exact()['torch']}+cpu"}}
         return client.post("/api/v1/worker/claim", body, "application/json", headers={"Authorization": f"Bearer {key}"}).status_code
 
-    assert [asked("other", "1.26.4"), asked("same", versions.exact()["numpy"])] == [204, 200]
+    assert [asked("other", "1.26.4"), asked("same", library_versions.exact()["numpy"])] == [204, 200]
 
 
 def test_the_status_page_counts_workers_and_names_none(client, challenge):
