@@ -35,6 +35,7 @@ from tests.support.leaderboard.scores import entry, spread
 
 pytestmark = pytest.mark.django_db
 FORMAT_2 = import_module("leaderboard.migrations.0042_format_2_of_rankings")
+FORMAT_3 = import_module("leaderboard.migrations.0046_format_3_of_rankings")
 TWO = ({"slug": "f1", "key": "corner_f1", "is_primary": True}, {"slug": "offset", "key": "corner_offset"})
 LEVEL = {name: sum(values) / len(values) for name, values in WORKED.items()}
 
@@ -320,7 +321,7 @@ def old(request, worked) -> Snapshot:
     """A ranking of an earlier demo, as one of this phase, whose entries it takes."""
     rows = [row for row in before() if row["audience"] == request.param and row["n_entries"] > 8]
     row = rows[-1]
-    content = FORMAT_2.ranking(json.loads(zlib.decompress(b64decode(row["payload"]["base64"]))))
+    content = FORMAT_3.ranking(FORMAT_2.ranking(json.loads(zlib.decompress(b64decode(row["payload"]["base64"])))))
     for place, name in enumerate("ABCD"):
         content["entries"][place]["id"] = worked.submissions.get(method_name=name).pk
     data = json.dumps(content, separators=(",", ":")).encode()

@@ -80,7 +80,7 @@ def test_a_run_from_the_plan_to_the_scores(desk, server, study):
     page = text_of(desk.get(desk.address))
     assert "Done" in page and "none: ask about all" in page and ", 18 answers, 2" in page and "-----" not in page
     newcomer = {"newcomer": str(study.entries.first().pk)}
-    assert "choose both, or neither" in text_of(desk.post(desk.address, PLAN | newcomer))
+    assert "otherwise choose neither" in text_of(desk.post(desk.address, PLAN | newcomer))
 
 
 def test_two_runs_of_one_model_are_two_rows_and_neither_holds_the_others_answers(desk, server, study):

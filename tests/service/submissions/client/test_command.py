@@ -242,7 +242,7 @@ def test_an_interrupted_upload_goes_on_where_it_stopped(
     assert upload(server, entry) == 0
     assert len(server.entries) == 1 and server.entries[1]["status"] == "received"
     assert not [line for line in server.asked if line.startswith("PUT") and ("/1?" in line or line.endswith(("/1", "/2")))]
-    assert "begun before: 2,000 of" in capsys.readouterr().err
+    assert "2,000 of 6,015 bytes" in capsys.readouterr().err
     assert not server.paused
 
 

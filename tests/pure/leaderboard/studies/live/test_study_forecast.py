@@ -12,7 +12,7 @@ from leaderboard.stats.planning import answers_needed
 from leaderboard.studies.live import study_forecast
 from leaderboard.studies.live.question_choice import Grid, Overlap
 from leaderboard.studies.live.study_forecast import Habits, Sheet
-from tests.pure.leaderboard.studies.live.test_plan import campaign
+from tests.pure.leaderboard.studies.live.test_question_choice import campaign
 
 
 class TestShare:

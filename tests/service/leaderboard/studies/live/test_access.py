@@ -75,7 +75,7 @@ def test_whoever_logs_in_or_has_left_gets_no_link(study, people):
     client = Client()
     client.force_login(people.owner)
     join(f"/rate/{study.key}/join/", client)
-    with pytest.raises(Refused, match="they log in"):
+    with pytest.raises(Refused, match="can log in"):
         campaign.renew_link(study.raters.get(), people.organizer)
     _, token = campaign.invite(study, people.organizer)
     gone, _ = join(f"/rate/join/{token}/")
