@@ -1,4 +1,4 @@
-"""Warnings of what an organizer may not have meant of a reference and its metrics: without objects, prompts or a volume, no value. PURE.
+"""Warnings of probable mistakes in a reference and its metrics: without objects, prompts or a volume, no value. PURE.
 
 Objects take a detector and volumes a second each, so this is asked in a child or on the command line, never while a page is made.
 """

@@ -79,7 +79,7 @@ class Detail:
 @dataclass(frozen=True)
 class Layout:
     """Layout of a table: the heads of the methods' names, the texts shown under a name, and the heads of links by the public name of their
-    field. With `item` the table has a row for each method and item, and `group` is the head of what items share."""
+    field. With `item` the table has a row for each method and item, and `group` is the head of the column of groups."""
 
     columns: tuple[ResultColumn, ...]
     method: str = "method"

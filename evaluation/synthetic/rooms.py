@@ -31,7 +31,7 @@ STEP = np.radians(7)  # of a walk, around the room's middle
 
 @dataclass(frozen=True, eq=False)
 class Room:
-    """``items[n]`` is the class of what the scene's triangles call item n + 1; ``size``: float64[3], metres, centred on z."""
+    """``items[n]`` is the class of the triangles' item n + 1; ``size``: float64[3], metres, centred on z."""
 
     seed: int | str
     scene: Triangles

@@ -384,7 +384,7 @@ def memory_limit(kind: str) -> int:
 
 
 def confine(folder: Path, given: Path | None) -> None:
-    """Limit this process, which reads hostile bytes, to its job's folder, the folder of what it was `given` and the code. It can reach no
+    """Limit this process, which reads hostile bytes, to its job's folder, the folder of the `given` path, and the code. It can reach no
     other file, process or network if the kernel has Landlock and libseccomp is installed. Namespaces are left out: bubblewrap starts a new
     program, and loading the libraries again takes seconds while a fork takes milliseconds."""
     code = [path for path in (*sys.path, sys.prefix, sys.base_prefix, "/usr", "/lib", "/lib64", "/etc") if os.path.isdir(path)]

@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 
 def local_path(part: Part, batch: EvaluationBatch, job: dict, heartbeat: Callable[[], bool], seconds: int) -> tuple[str, Path | None]:
-    """Key and file of what is prepared for the scoring `job` of `part`; the file is made, within `seconds`, where there is none.
+    """Key and file of the data prepared for the scoring `job` of `part`. The file is made within `seconds` if there is none.
 
     It is made by a job that sees the reference only: a process that has read an entry must not write what others are
     scored with. Two workers may make it at the same time; both write the same bytes in one step. Raises `LeaseLost`, and `JobFailed`

@@ -86,7 +86,7 @@ def _objects(evaluation: Evaluation, item_ids: Sequence[str]) -> dict[str, Any]:
 
 
 def _prepared(evaluation: Evaluation, item: str) -> str:
-    """The file of what scoring has prepared of the references around that item; empty if there is none any more."""
+    """The file that scoring prepared of the references around that item; empty if it is gone."""
     place, mapped = evaluation.batch.reference.item_ids.index(item), maps(evaluation.batch.columns).keys()
     parts = evaluation.parts.filter(start__lte=place, stop__gt=place)
     part = max(parts, key=lambda one: len(mapped & set(one.slugs)), default=None)

@@ -1,4 +1,4 @@
-"""People beside a board and in a study, as records: from a ranking's part of people, or a study's summary, to what pages show. PURE."""
+"""People beside a leaderboard and in a study: records for pages, made from a ranking's part on people, or a study's summary. PURE."""
 
 from __future__ import annotations
 

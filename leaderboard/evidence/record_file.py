@@ -71,7 +71,7 @@ def _lines(table: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
 
 
 def _is_table(value: Any) -> bool:
-    """True for what has a head of its own: figures, and tables of numbers and texts alone, are written in one line."""
+    """True for values with a head of their own. Figures, and tables of numbers and texts alone, are written in one line."""
     return isinstance(value, dict) and "state" not in value and any(isinstance(one, (dict, list)) and one for one in value.values())
 
 

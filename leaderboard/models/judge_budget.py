@@ -194,7 +194,7 @@ class JudgeBudget(models.Model):
 
     @classmethod
     def settle(cls, reservation: Reservation, cost: Decimal) -> None:
-        """Count what a request has cost in place of what was reserved for it, unless its month is over; in a transaction."""
+        """Count a request's cost in place of its reserve, unless its month is over; in a transaction."""
         rows = cls.objects.select_for_update().filter(pk__in=reservation.budgets, month=reservation.month).order_by("pk")
         for row in rows:
             row.reserved -= reservation.amount

@@ -163,7 +163,7 @@ class Snapshot(models.Model):
 
     @classmethod
     def open(cls, phase: Phase, digest: str) -> Self | None:
-        """`get` for somebody who came by the address: whoever has that may have cited it, so it is kept from then on."""
+        """`get` for a visitor of the ranking's address: they may have cited it, so it is kept from then on."""
         snapshot = cls.get(phase, digest)
         if snapshot is None or snapshot.opened_at is not None:
             return snapshot

@@ -507,7 +507,7 @@ def conditions(
 
 
 def _conditions(answer: Vote | Rating) -> dict[str, int | str | None]:
-    """Columns of a row for what a file says of an answer's conditions; its order, its moment and its rater have places of their own."""
+    """Columns of a row for an answer's conditions in a file; its order, its moment and its rater have places of their own."""
     return {
         "step": order_number(answer.step),
         "viewport_width": order_number(answer.viewport_width),

@@ -585,8 +585,8 @@ class HumanAgreement(StudyFacts, Stored):
 
 
 class Board(Record):
-    """A ranking of a phase for an audience. Intervals and tests are over `n_resampled` of what is called `resampled`; where these are
-    groups, `inner` is what their items are called."""
+    """A ranking of a phase for an audience. Intervals and tests are over `n_resampled` units, which `resampled` names. If these are groups,
+    `inner` is the noun of their items."""
 
     format: int
     uncertainty: int

@@ -18,7 +18,7 @@ class Nouns(Protocol):
 
 @dataclass(frozen=True)
 class Unit:
-    """Units of intervals and tests: `n` of what is called `noun`; where these are groups, `inner` is what their items are called."""
+    """Units of intervals and tests: `n` units, which `noun` names. If these are groups, `inner` is the noun of their items."""
 
     n: int
     noun: str

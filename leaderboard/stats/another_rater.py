@@ -51,7 +51,7 @@ class Person:
 
 
 class Dyads:
-    """All dyads of answers that name a winner, as pairs of their positions (`first`, `second`), with what each answer weighs in them."""
+    """All dyads of answers that name a winner, as pairs of their positions (`first`, `second`), with the weight of each answer in them."""
 
     def __init__(self, decisive: Answers) -> None:
         _, question, counts = np.unique(decisive.question, return_inverse=True, return_counts=True)

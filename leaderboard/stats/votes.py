@@ -30,7 +30,7 @@ from submissions.formats.stand_in import stand_in
 
 VERSION = 25  # of what is computed from answers: raised whenever any number can change
 COLUMNS = ("study", "rater", "group", "sample", "left", "right", "choice", "swapped", "seconds", "repeat_of", "criterion")
-# Stand behind them, in the order in which they came: who reads earlier files by the position of a column finds it where it was.
+# Added behind them, in the order in which they came: a reader of earlier files by the position of a column finds it where it was.
 MORE = ("gold", "order", "at")
 CONDITIONS = ("step", "viewport_width", "viewport_height", "device", "invitation")
 DEVICES = ("mouse", "touch", "keyboard")

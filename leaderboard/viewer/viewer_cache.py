@@ -1,4 +1,4 @@
-"""Cache of what the 3D view is sent, computed once: stored under the hash of all it depends on, which is also its ETag.
+"""Cache of the 3D view's data, computed once: stored under the hash of all they depend on, which is also the ETag.
 
 Nothing under a storage key changes, so neither does what was made of it. Every request checks first whether the viewer may see it. Browsers
 keep a copy and ask each time whether it is still current.

@@ -154,7 +154,7 @@ def badge(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def icon(request: HttpRequest) -> HttpResponse:
-    """The icon of what is no page, such as a picture that is opened by itself: browsers ask for it by this address."""
+    """The icon of answers that are no pages, such as a picture opened by itself: browsers ask for it by this address."""
     return for_everybody(redirect(static("plumbline.svg")))
 
 

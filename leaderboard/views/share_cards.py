@@ -71,7 +71,7 @@ def public_front(phase: Phase) -> tuple[Snapshot, Front] | tuple[None, None]:
 
 
 def challenge_card(request: HttpRequest, challenge: str) -> HttpResponse:
-    """Card of a challenge: its title and summary, its logo, and who is first in the ranking of the phase that matters now."""
+    """Card of a challenge: its title and summary, its logo, and the first entry in the ranking of the phase that matters now."""
     place = challenge_place(NOBODY, challenge)
     found, card = place.challenge, cards(request, [place.challenge], place.now)[0]
     figures = []

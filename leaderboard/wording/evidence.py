@@ -184,7 +184,7 @@ def _compared(criterion: CriterionFigures) -> str:
 
 
 def size(record: EvidenceRecord, criterion: CriterionFigures) -> str:
-    """Sentences on what size alone gets, within one item and between families together, and on which metrics are shown to be above it. It
+    """Sentences on the figures of size alone, within one item and between families together, and on the metrics significantly above it. It
     is empty where no size is published."""
     figures = criterion.metrics.get("size")
     found = None if figures is None else within_of(figures)

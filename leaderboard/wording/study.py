@@ -165,7 +165,7 @@ class EnoughRow:
 
 
 def enough_rows(summary: Summary, noun: str = NOUN) -> list[EnoughRow]:
-    """Lines on what is settled and what is not; none where there are too few raters or items for any of it."""
+    """Lines on settled and open questions; none if there are too few raters or items for any of them."""
     if summary.reason is not None:
         return []
     noun = sampled_noun(noun, summary.unsampled)

@@ -110,7 +110,7 @@ class Caption:
 
 @dataclass(frozen=True)
 class Table:
-    """A board to be written down, its rows in the order to be shown; its intervals are over what is called `noun`. `stated` has the
+    """A leaderboard to be written down, its rows in the order to be shown. `noun` names the units of its intervals. `stated` has the
     field and the title of each column of what teams state of their entries."""
 
     caption: Caption

@@ -13,7 +13,7 @@ from leaderboard.stats.votes import Floats
 
 
 def pearson(x: Floats, y: Floats) -> Floats:
-    """Pearson's correlation [B] of a metric x [J] with means y [B, J], over what a row has; NaN where one side does not vary."""
+    """Pearson's correlation [B] of a metric x [J] with means y [B, J], over the values in a row; NaN where one side does not vary."""
     there = ~np.isnan(y)
     n = there.sum(axis=1, keepdims=True)
     own = np.where(there, x, 0.0)
@@ -26,7 +26,7 @@ def pearson(x: Floats, y: Floats) -> Floats:
 
 
 def kendall(x: Floats, y: Floats) -> Floats:
-    """Kendall's tau-b [B] of a metric x [J] with means y [B, J], over what a row has; NaN where one side does not vary."""
+    """Kendall's tau-b [B] of a metric x [J] with means y [B, J], over the values in a row; NaN where one side does not vary."""
     signs, y = np.sign(x[:, None] - x), np.round(y, ROUNDING)
     made = np.empty(len(y))
     for n, row in enumerate(y):

@@ -1,4 +1,4 @@
-"""Raters who come from a panel: what the address they come by says of them, and where they go when they are done."""
+"""Raters who come from a panel: the facts on them in the address they come by, and the page they go to when they are done."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def _settled(points: Shape, folds: tuple[int, int]) -> np.ndarray:
 def _cell(points: np.ndarray) -> float:
     """The smallest cell, of eight sizes an octave, that leaves no more than MAX_SEEN occupied.
 
-    It is no smaller than what coordinates are rounded to, which matters where all but a few points lie in one place.
+    It is no smaller than the rounding of coordinates, which matters if all but a few points lie in one place.
     """
     step = int(np.ceil(np.log2(2 * np.abs(points).max()) * _CELLS_PER_OCTAVE))
     while _side(step - 1) > 10.0**-_DECIMALS and len(np.unique(_occupied(points, _side(step - 1)))) <= MAX_SEEN:

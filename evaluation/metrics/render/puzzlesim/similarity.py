@@ -33,7 +33,7 @@ class Budget:
     limits: Limits = field(default_factory=Limits)
 
     def on(self, device: str) -> int:
-        """Bytes of features that may be held there: a graphics card takes them into a third of what it has free."""
+        """Bytes of features that may be held there: a graphics card takes them into a third of its free memory."""
         return max(self.features, torch.cuda.mem_get_info()[0] // 3) if device == "cuda" else self.features
 
 
