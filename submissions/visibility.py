@@ -228,11 +228,9 @@ def sees_entry(person: Person, submission: Submission) -> bool:
 
 def sees_disqualification(person: Person, submission: Submission) -> bool:
     """True for an entry that the public board showed until the organizers disqualified it: those who see the board may read so, and why."""
-    phase, at = submission.phase, submission.disqualified_at
-    if at is None or submission.hidden_at is not None or not holds(RANKED & in_time(phase, person.now), submission):
-        return False
-    was_shown = board_is_out(phase, at) and (submission.finished_at or submission.sent_at) <= at
-    return was_shown and sees_board(person, phase)
+    phase = submission.phase
+    is_told = submission.disqualified_in_public and submission.hidden_at is None
+    return is_told and holds(RANKED & in_time(phase, person.now), submission) and sees_board(person, phase)
 
 
 def entries_of_teams(user: Any) -> QuerySet[Submission]:

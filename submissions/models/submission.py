@@ -146,6 +146,7 @@ class Submission(Leased):
     hidden_reason = models.CharField(max_length=240, blank=True)
     disqualified_at = models.DateTimeField(null=True, blank=True)
     disqualified_reason = models.CharField(max_length=240, blank=True)
+    disqualified_in_public = models.BooleanField(default=False, editable=False)  # the public board showed the entry until then
 
     file_name = models.CharField(max_length=160)
     file_key = models.CharField(max_length=255, blank=True)  # in submissions.storage.stored_files
@@ -583,10 +584,15 @@ class Submission(Leased):
         self._flag(actor, "submission.unhide", "", hidden_at=None, hidden_reason="")
 
     def disqualify(self, actor: User | None, reason: str) -> None:
-        self._flag(actor, "submission.disqualify", reason, disqualified_at=timezone.now(), disqualified_reason=reason[:240])
+        """Take the entry off the boards. Where the public board shows it at this moment, all who see that board may read the reason."""
+        now = timezone.now()
+        is_shown = type(self).objects.filter(ELIGIBLE & in_time(self.phase, now), pk=self.pk).exists()
+        in_public = is_shown and self.phase.has_opened(now) and self.phase.board_is_public(now)
+        values = {"disqualified_at": now, "disqualified_reason": reason[:240], "disqualified_in_public": in_public}
+        self._flag(actor, "submission.disqualify", reason, **values)
 
     def requalify(self, actor: User | None) -> None:
-        self._flag(actor, "submission.requalify", "", disqualified_at=None, disqualified_reason="")
+        self._flag(actor, "submission.requalify", "", disqualified_at=None, disqualified_reason="", disqualified_in_public=False)
 
     def mark(self, actor: User | None, *, is_baseline: bool | None = None, is_verified: bool | None = None) -> None:
         """Set the badges an organizer gives."""

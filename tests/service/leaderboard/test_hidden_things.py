@@ -69,27 +69,52 @@ def test_a_disqualified_entry_tells_the_public_why_and_nothing_else(client, phas
     assert client.get(f"/api/v1/submissions/{entry.pk}").json()["rank"] is None, "before the next ranking, too"
 
 
+IN_AN_HOUR, AN_HOUR_AGO = timedelta(hours=1), timedelta(hours=-1)
+
+
+def moved(row, values: dict) -> None:
+    """Store these values, durations from now."""
+    now = timezone.now()
+    changed = {name: now + value if isinstance(value, timedelta) else value for name, value in values.items()}
+    if changed:
+        type(row).objects.filter(pk=row.pk).update(**changed)
+    row.refresh_from_db()
+
+
 @pytest.mark.parametrize(
     ("of_entry", "of_phase"),
     [
         ({"hidden_at": timedelta(0), "hidden_reason": "It names a person."}, {}),
         ({"withdrawn_at": timedelta(0)}, {}),
-        ({"finished_at": timedelta(hours=1)}, {}),
-        ({}, {"board": Phase.Board.HIDDEN, "board_at": timedelta(hours=1)}),
-        ({"disqualified_at": timedelta(hours=-2)}, {"board": Phase.Board.HIDDEN, "board_at": timedelta(hours=-1)}),
-        ({"received_at": timedelta(0)}, {"board": Phase.Board.FROZEN, "board_at": timedelta(hours=-1)}),
+        ({}, {"board": Phase.Board.HIDDEN, "board_at": IN_AN_HOUR}),
+        ({"disqualified_in_public": False}, {}),  # as where the reason was written for the team alone, before readers of boards were told
     ],
 )
-def test_a_disqualified_entry_that_no_public_board_has_shown_is_not_there(client, phase, people, scored, of_entry, of_phase):
-    entry, now = scored(method_name="roof-oracle"), timezone.now()
+def test_a_disqualified_entry_that_is_no_longer_shown_otherwise_is_not_there(client, phase, people, scored, of_entry, of_phase):
+    entry = scored(method_name="roof-oracle")
     entry.disqualify(people.organizer, "Trained on the test houses.")
     path = reverse("entry", args=[entry.pk])
     assert client.get(path).status_code == 200
-    for row, values in ((entry, of_entry), (phase, of_phase)):
-        moved = {name: now + value if isinstance(value, timedelta) else value for name, value in values.items()}
-        if moved:
-            type(row).objects.filter(pk=row.pk).update(**moved)
+    moved(entry, of_entry), moved(phase, of_phase)
     assert client.get(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("of_entry", "of_phase"),
+    [
+        ({"hidden_at": timedelta(0)}, {}),
+        ({"status": "scoring"}, {}),
+        ({}, {"board": Phase.Board.HIDDEN, "board_at": IN_AN_HOUR}),
+        ({}, {"opens_at": IN_AN_HOUR}),
+        ({"received_at": timedelta(0)}, {"board": Phase.Board.FROZEN, "board_at": AN_HOUR_AGO}),
+    ],
+)
+def test_a_disqualified_entry_that_no_public_board_showed_then_is_not_there_later(client, phase, people, scored, of_entry, of_phase):
+    entry, before = scored(method_name="roof-oracle"), phase.opens_at
+    moved(entry, of_entry), moved(phase, of_phase)
+    entry.disqualify(people.organizer, "Trained on the test houses.")
+    moved(entry, {"hidden_at": None, "status": "scored"}), moved(phase, {"board": Phase.Board.LIVE, "board_at": None, "opens_at": before})
+    assert client.get(reverse("entry", args=[entry.pk])).status_code == 404
 
 
 def test_a_withheld_entry_has_no_date_and_no_number_in_the_api_and_cannot_be_chosen_to_compare(client, phase, people, scored):
