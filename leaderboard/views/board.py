@@ -17,7 +17,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
 from evaluation.metrics import registry
-from evaluation.models import Evaluation, EvaluationBatch, Part
+from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric
 from evaluation.models.batch import sentences
 from evaluation.networks import weights
 from leaderboard.boards import first_place, metric_evidence
@@ -362,7 +362,7 @@ class OrderRow:
     printed: float | None
 
 
-def evidence_url(place: PhasePlace, column: MetricColumn) -> str:
+def evidence_url(place: PhasePlace, column: MetricColumn | PhaseMetric) -> str:
     """The metric's page at its table of properties, for the parameters that this column has."""
     query = {"phase": f"{place.challenge.slug}/{place.phase.slug}", "column": column.slug, "fingerprint": column.fingerprint[:16]}
     return f"{reverse('metric', args=[column.key])}?{urlencode(query, safe='/')}#properties"

@@ -11,6 +11,7 @@ from leaderboard.boards.people import of_board
 from leaderboard.lookup import current_ranking
 from leaderboard.records.agreement import Line
 from leaderboard.records.people import Basis
+from leaderboard.views.board import evidence_url
 from leaderboard.wording import people as people_words
 from submissions.lookup import PhasePlace
 from submissions.models import Phase
@@ -48,7 +49,9 @@ def scoring(place: PhasePlace) -> Scoring | None:
     columns, snapshot = list(phase.metrics.all()), current_ranking(place)
     barred = {one.slug for one in snapshot.board.metrics if not one.may_rank} if snapshot is not None else set()
     able = [one for one in columns if one.slug not in barred and weights.may_rank(one.spec, one.resolved)]
-    ranking = [one for one in able if (one.is_primary if phase.ranking == Phase.Rule.PRIMARY else one.in_ranking)]
+    ranking = [one for one in able if one.in_ranking]
+    if phase.ranking == Phase.Rule.PRIMARY:
+        ranking = [one for one in able if one.is_primary] or ranking[:1]
     if not ranking:
         return None
     people = of_board(snapshot.board) if snapshot is not None else None
@@ -61,7 +64,7 @@ def scoring(place: PhasePlace) -> Scoring | None:
     for one in ranking:
         spec, line = one.spec, lines.get(one.slug)
         known = line if line is not None and line.shown else None
-        metrics.append(ScoredBy(one.label, reverse("metric", args=[one.key]), spec.higher_is_better, spec.brief, known))
+        metrics.append(ScoredBy(one.label, evidence_url(place, one), spec.higher_is_better, spec.brief, known))
     known_of = people if any(one.line for one in metrics) else None
     return Scoring(
         phase,

@@ -35,6 +35,16 @@ def test_only_the_metrics_that_decide_ranks_are_named_and_the_others_counted(pha
     assert found.n_beside == len(slugs) - 1 and found.metrics[0].line is None and found.basis is None
 
 
+def test_without_a_primary_metric_the_first_that_ranks_decides_and_its_page_shows_the_column(phase, people):
+    Phase.objects.filter(pk=phase.pk).update(ranking=Phase.Rule.PRIMARY)
+    PhaseMetric.objects.filter(phase=phase).update(in_ranking=True, is_primary=False)
+    (only,) = seen(phase, people.anonymous).metrics
+    first = phase.metrics.all()[0]
+    assert only.title == first.label and f"column={first.slug}&fingerprint={first.fingerprint[:16]}" in only.url
+    phase.metrics.filter(pk=phase.metrics.all()[1].pk).update(is_primary=True)
+    assert [one.title for one in seen(phase, people.anonymous).metrics] == [phase.metrics.all()[1].label]
+
+
 def test_a_metric_that_may_not_rank_is_counted_among_the_others(phase, people, monkeypatch):
     Phase.objects.filter(pk=phase.pk).update(ranking=Phase.Rule.MEAN_RANK)
     PhaseMetric.objects.filter(phase=phase).update(in_ranking=True)
