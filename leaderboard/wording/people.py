@@ -14,8 +14,8 @@ from leaderboard.wording.nouns import NOUN, answers, counted, listed, people, pl
 from leaderboard.wording.reasons import why as reason_words
 
 EARLIER = (
-    "These figures from people were made by an earlier rule: ties count half to whoever says equal, intervals are of these raters alone, "
-    "and nothing tells metrics apart."
+    "These figures from people were made by an earlier rule: “equal” from a rater or a metric counts half, intervals do not allow for "
+    "other raters, and metrics are not tested against each other."
 )
 EARLIER_STATES = "These figures from people were made by an earlier rule, which did not test metrics against another rater."
 

@@ -84,7 +84,9 @@ class AnswerSetForm(forms.Form):
         help_text="Columns whose heads do not say it: one COLUMN=NAME:BETTER a line, as “PSNR_Y=psnr-y:higher”.",
     )
     labels = Lines(
-        required=False, rows=2, help_text="Entries that are the reference, empty or damaged: one ENTRY=LABEL a line, as “REF=reference”."
+        required=False,
+        rows=2,
+        help_text="Entries that are no results of teams: one ENTRY=LABEL a line, as “REF=reference”. LABEL is reference, empty or corruption (damaged).",
     )
     raters = forms.ChoiceField(
         required=False,

@@ -164,7 +164,7 @@ class PlanFields(forms.Form):
         max_value=50,
         initial=10,
         label="Questions common to all, %",
-        help_text="The same for every rater. They show first how often raters agree.",
+        help_text="The same for every rater, so that agreement between raters can be measured.",
     )
     answers_per_question = forms.IntegerField(
         min_value=1,

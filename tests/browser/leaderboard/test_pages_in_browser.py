@@ -124,7 +124,7 @@ def test_from_1100_px_on_a_board_of_four_metrics_that_rank_fits_and_folds_what_i
 
 def test_a_view_in_3d_says_that_it_loads_until_it_has(open_page, two):
     path = f"{address(two[0].phase, 'compare')}?a={two[0].pk}&b={two[1].pk}"
-    tab = open_page(path, viewport={"width": 1440, "height": 300})
+    tab = open_page(path, viewport={"width": 1440, "height": 100})
     waiting = tab.locator(".viewer").last
     assert waiting.inner_text().strip() == "The 3D view loads when you scroll to it."
     waiting.scroll_into_view_if_needed()

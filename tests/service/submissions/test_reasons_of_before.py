@@ -16,7 +16,7 @@ from submissions.wording import sentence
 from tests.support.factories import PhaseFactory, TeamFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
-BEFORE, AFTER = [("submissions", "0022_teams_that_become_one")], [("submissions", "0023_reasons_of_entries")]
+BEFORE = [("submissions", "0022_teams_that_become_one")]
 NO_QUOTA = " It used up no quota; retry it or ask the operator."
 EXPIRED = "The upload was not finished in time; start it again."
 WAITED = "It was on hold until 14 December 2026, 23:59 CET, and nobody confirmed it."
@@ -87,9 +87,10 @@ REJECTIONS = [
 ]
 
 
-def migrate(to) -> MigrationExecutor:
+def migrate(to=None) -> MigrationExecutor:
+    """Migrate to these, or through all migrations."""
     executor = MigrationExecutor(connection)
-    executor.migrate(to)
+    executor.migrate(to or executor.loader.graph.leaf_nodes())
     return MigrationExecutor(connection)
 
 
@@ -105,7 +106,7 @@ def test_known_sentences_become_reasons_and_others_stay_notes():
             row = {"on_hold": hold, "problems": problems, "n_problems": len(problems), "failure": "Checking this entry failed."}
             old.objects.create(number=n, method_name="m", status="rejected", **row, **common)
     finally:
-        migrate(AFTER)
+        migrate()
 
     for n, ((status, _, fault), (reason, numbers, note)) in enumerate(ENDS):
         it = Submission.objects.get(number=n)
@@ -123,4 +124,4 @@ def test_known_sentences_become_reasons_and_others_stay_notes():
         assert [old.objects.get(number=n).fault for n in range(len(ENDS))] == [fault for (*_, fault), _ in ENDS]
         assert [row.on_hold for row in old.objects.filter(number__gte=100).order_by("number")] == [hold for hold, *_ in REJECTIONS]
     finally:
-        migrate(AFTER)
+        migrate()
