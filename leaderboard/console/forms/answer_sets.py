@@ -86,7 +86,8 @@ class AnswerSetForm(forms.Form):
     labels = Lines(
         required=False,
         rows=2,
-        help_text="Entries that are no results of teams: one ENTRY=LABEL a line, as “REF=reference”. LABEL is reference, empty or corruption (damaged).",
+        help_text="Entries that are no results of teams: one ENTRY=LABEL a line, as “REF=reference”. "
+        "LABEL is reference, empty or corruption (damaged).",
     )
     raters = forms.ChoiceField(
         required=False,
