@@ -143,7 +143,7 @@ def test_a_new_entry_is_placed_and_the_others_stay(study, phase, server):
     assert [row["placed"] for row in run.result["criteria"]["overall"]["rows"]] == [False, False, True, False, False]
     with pytest.raises(ValueError, match="remove those first"):
         base.remove(None)
-    with pytest.raises(ValueError, match="choose one"):
+    with pytest.raises(ValueError, match="an ended run"):
         planning.make(study, None, "seer-1", Wish("one-view", 1000, newcomer=new))
     study.remove(None)
     assert not JudgeRun.objects.exists()
