@@ -92,9 +92,9 @@ class PeopleOut(Schema):
     trained: str = Field(
         "",
         description=(
-            "'refused' if its weights may not rank. What a learned metric was trained on. 'these': the answers of this study, so its "
-            "agreement is no evidence. 'entries': other answers about entries of this phase. 'unknown': its weights do not say. Otherwise "
-            "empty."
+            "Training data of a learned metric. 'these': the answers of this study, so its agreement is no evidence. 'entries': other "
+            "answers about entries of this phase. 'unknown': its weights do not say. 'refused': its weights may not rank. Empty: none of "
+            "these."
         ),
     )
 

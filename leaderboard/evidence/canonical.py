@@ -18,7 +18,7 @@ from leaderboard.evidence import manifest as manifests
 from leaderboard.evidence import reading
 from leaderboard.evidence.manifest import Manifest, filled
 from leaderboard.evidence.reading import Reading
-from leaderboard.evidence.tables import Criterion, EvidenceTables, Label, Pairs, PublishedMetric, Scores
+from leaderboard.evidence.tables import Criterion, EvidenceTables, Label, Pairs, Scores
 from submissions.formats.spreadsheet_formulas import neutral_row
 
 JUDGEMENTS, PAIRED, VALUES = "judgements.csv", "pairs.csv", "values.csv"
@@ -92,9 +92,16 @@ def _manifest(of: Manifest, tables: EvidenceTables, files: Mapping[str, bytes]) 
     }
     if tables.metrics:
         heads = dict(zip(value_heads(tables), tables.metrics, strict=True))
-        made["metrics"] = [
-            {"file": VALUES, "item": "item", "entry": "entry", "columns": {head: _column(one) for head, one in heads.items()}}
-        ]
+        columns = {
+            head: {
+                "name": one.name,
+                "better": "higher" if one.higher_is_better else "lower",
+                "reference_point": one.reference_point,
+                "title": one.column,
+            }
+            for head, one in heads.items()
+        }
+        made["metrics"] = [{"file": VALUES, "item": "item", "entry": "entry", "columns": columns}]
         made["compare"] = [head for head, one in heads.items() if one.column in tables.compare]
     named = list(zip(stimuli.entries, stimuli.labels, strict=True))
     labels = dict.fromkeys(label for label in stimuli.labels if label != Label.ENTRY)
@@ -121,11 +128,6 @@ def _blocks(tables: EvidenceTables, files: Collection[str]) -> list[dict[str, ob
     if PAIRED in files:
         forms.append({"file": PAIRED, **about, **people, **columns("left", "right", "choice")})
     return forms
-
-
-def _column(one: PublishedMetric) -> dict[str, object]:
-    better = "higher" if one.higher_is_better else "lower"
-    return {"name": one.name, "better": better, "reference_point": one.reference_point, "title": one.column}
 
 
 def _about(tables: EvidenceTables, stimulus: int) -> tuple[str, str, str, str]:

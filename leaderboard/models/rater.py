@@ -34,8 +34,8 @@ class Rater(models.Model):
     """Rater of a study. Names are for organizers; pages show numbers.
 
     A person is known by their account, or by a key that only their browser and their own link have (kept hashed). `kept_from` are the
-    accounts that were logged in at a browser with that key. Nothing of theirs is asked any more, and they serve nothing else: the rater
-    stays a number to organizers, and no other browser of the account finds them. One whom an organizer has listed has not joined until they
+    accounts that were logged in at a browser with that key. These accounts are asked nothing about their own entries; for organizers the
+    rater stays a number, and no other browser of the account finds the rater. One whom an organizer has listed has not joined until they
     say so. The votes of a removed rater count unless an organizer says otherwise (`is_counted`). If a rater leaves, their questions and
     answers are deleted; only their number is kept (`withdrawn`), and the hash of their id in a panel, so that they cannot take part again
     (`panel_hash`). `came_by` names the link they came by. `setup` holds their answers about eyesight, and their browser's report on its

@@ -382,8 +382,8 @@ class Judge:
 
 @dataclass(frozen=True, kw_only=True)
 class Reliability:
-    """One rater, for organizers by name and for others by number. `consistency`, which organizers alone see, is 1 of a rater who is as
-    consistent as all together, near 0 for one who answers at random, and below 0 for one who has it reversed."""
+    """One rater, for organizers by name and for others by number. `consistency`, which organizers alone see, is 1 if a rater is as
+    consistent as all together, near 0 if the answers are random, and below 0 if they are reversed."""
 
     rater: str
     group: str = ""

@@ -239,7 +239,7 @@ def columns_cookie(phase: Phase) -> str:
 
 
 def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | None) -> dict:
-    """Context of the table, and of what people say beside it; nothing of it before the first snapshot."""
+    """Context of the table, and of what people say beside it; empty before the first snapshot."""
     if snapshot is None:
         return {"snapshot": None, "rows": None}
     board = snapshot.board
