@@ -31,7 +31,7 @@ def test_of_parts_that_never_met_each_has_places_of_its_own_and_the_second_says_
     found = table_of(summary_of(rows)).entries
     assert [row.place for row in found] == [1, 2, 1, 2]
     assert [row.opens for row in found] == [None, None, Apart.UNMET, None]
-    assert apart(Apart.UNMET) == "These met none of those above."
+    assert apart(Apart.UNMET) == "People compared these entries with none of the entries above."
     assert apart(Apart.FEW, "house") == "Compared by too few raters, or on too few houses, to have a place:"
 
 

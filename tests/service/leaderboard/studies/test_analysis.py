@@ -125,7 +125,7 @@ def test_an_analysis_that_breaks_ends_with_a_sentence(phase, monkeypatch, settin
         StudyAnalysis.objects.update(lease_until=None)
         assert analyse_due() == 1
     row = study.analyses.get()
-    assert row.state == "failed" and failed(row) == "Analysing this study failed. An error in the service stopped it."
+    assert row.state == "failed" and failed(row) == "Analysing this study failed. An error in the service stopped the job."
     assert "ZeroDivisionError" in row.failure_detail
 
 
@@ -290,7 +290,7 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
             [f"{RATERS_FOR_FIGURE} raters", "Few raters: rough intervals.", "Are there enough votes?", "Every figure of every"],
             ["It is too early to say."],
         ),
-        (rounds([("x", "y")], "tie"), {}, ["Nobody preferred either."], ["What people prefer", "Which metrics", "Are there enough"]),
+        (rounds([("x", "y")], "tie"), {}, ["Nobody preferred either entry."], ["What people prefer", "Which metrics", "Are there enough"]),
         (
             rounds([("x", "broken"), ("y", "blank")]),
             {"broken": "corruption", "blank": "empty"},
@@ -307,7 +307,7 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
             turned([("a", "b"), ("b", "c"), ("a", "c")], every=2),
             {},
             [
-                "First place with people is open: a, b and c may be first.",
+                "First place with people is not settled: a, b and c may be first.",
                 "All entries are tied, so there is no order that a subset",
                 "All answers are alike.",  # of b, which nobody's answers move: it has no interval, and that is why
             ],
@@ -316,7 +316,7 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
         (
             turned([("a", "b"), ("c", "d")], every=5),
             {},
-            ["each part has an order of its own", "These met none of those above."],
+            ["each connected group has its own order", "People compared these entries with none of the entries above."],
             ["too early"],
         ),
     ],
@@ -569,9 +569,9 @@ def test_entries_of_which_nobody_preferred_any_are_not_listed_as_damaged(phase, 
         pass
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/"
     entry_pairs, scores = (client.get(f"{address}{name}/").content.decode() for name in ("people", "scores"))
-    assert client.get(address).content.decode().count('title="Nobody preferred either.">–') == 2
+    assert client.get(address).content.decode().count('title="Nobody preferred either entry.">–') == 2
     assert scores.count('<p class="sub">All 36 scores are 3.</p>') == 1, "why there is no interval stands beside the figures"
-    assert "Nobody preferred either." in entry_pairs and "Damaged, empty" not in entry_pairs
+    assert "Nobody preferred either entry." in entry_pairs and "Damaged, empty" not in entry_pairs
     assert (
         scores.count('<small class="range">All 36 scores are 3.') == 2
         and "Entries are listed by name." in scores

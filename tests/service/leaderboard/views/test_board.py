@@ -90,7 +90,7 @@ class TestBoard:
         entry(phase, TeamFactory(challenge=phase.challenge), {"osim": [0.5, 0.5], "psnr": [20.0, 21.0]})
         build_due_boards()
         page = text(client.get(address(phase)))
-        assert "No longer computed: its values stay and do not rank." in page and "0.5000" in page
+        assert "This metric is no longer computed: its values stay and do not rank." in page and "0.5000" in page
 
     def test_it_sorts_by_any_column_by_link(self, client, ranked):
         orders = {"?sort=hss": ("ridge-net", "valley-net", "hull"), "?sort=hss&order=reversed": ("hull", "valley-net", "ridge-net")}

@@ -62,7 +62,7 @@ def test_it_says_where_how_far_by_whom_and_when(studied, client):
     assert "by 8 raters, " in page and f"{row.finished_at:%B %Y}" in page
     assert f"{phase.challenge.title}, {phase.title}" in page and "simulated" in page
     assert reverse("study", args=[phase.challenge.slug, phase.slug, "people"]) in html
-    assert f"simulated It decides as simulated raters do in {agreed} of 100 comparisons [" in page
+    assert f"simulated This metric picks the same winner as simulated raters in {agreed} of 100 comparisons [" in page
     assert f"]: {STANDINGS[line.standing][1]}" in page
     assert NOTHING in text(client.get("/metrics/sap3d/"))  # a metric that the phase does not have
 
@@ -163,7 +163,7 @@ def test_the_page_opens_with_a_figure_of_real_people_and_not_with_what_is_newest
     assert analyse_due() == 1
     page = words(text(client.get(PAGE)))
     assert page.index("Of three people") < page.index("Which is closer?") and f"too early: 3 of {RATERS_FOR_FIGURE} raters" in page
-    assert "simulated It decides as simulated raters do in" in page
+    assert "simulated This metric picks the same winner as simulated raters in" in page
     studied.raters.first().study.delete()
     assert f"It is too early to say: 3 of {RATERS_FOR_FIGURE} raters." in words(text(client.get(PAGE)))
 
@@ -239,7 +239,7 @@ def test_of_a_study_whose_answers_are_all_alike_the_page_does_not_say_that_there
     imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 1))
     assert analyse_due() == 1
     page = words(text(client.get(PAGE)))
-    said = "It decides as people do in 50 of 100 comparisons, of 64 votes, without an interval: All answers are alike."
+    said = "This metric picks the same winner as people in 50 of 100 comparisons, of 64 votes, without an interval: All answers are alike."
     assert said in page and "No study with people yet" not in page
 
 

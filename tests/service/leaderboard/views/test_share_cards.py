@@ -94,7 +94,7 @@ def test_cards_tell_places_that_are_shared_and_figures_with_their_intervals(clie
     study, entry = sheets
     assert [(strip.place, strip.value, strip.more) for strip in study.strips] == [("1–2", "50 %", "[33, 67]")] * 2
     assert study.foot == "36 votes by 6 raters" and [strip for strip in study.strips if not strip.width > 0] == []
-    assert "People put it first, level with valley-net: it wins 50 % of its comparisons [33, 67]" in entry.words
+    assert "People put this entry first, level with valley-net: it wins 50 % of its comparisons [33, 67]" in entry.words
     people, *metrics = entry.strips
     assert (people.name, people.value, people.more, people.place) == ("People", "50 %", "[33, 67]", "1–2")
     assert metrics and "36 votes by 6 raters" in entry.note
@@ -230,7 +230,7 @@ def test_an_entry_that_nobody_judged_has_no_strip_of_people():
     ranking = judged(board_of([0.9, 0.5, 0.1]), [0.3, 0.8, None], over=OVER)
     judged_, unjudged = (share_cards.entry_sheet(ranking, index, "C · P", "snapshot") for index in (1, 2))
     assert [strip.name for strip in judged_.strips] == ["People", "A"]
-    assert "People put it first: it wins 80 % of its comparisons [75, 85]." in judged_.words
+    assert "People put this entry first: it wins 80 % of its comparisons [75, 85]." in judged_.words
     assert [strip.name for strip in unjudged.strips] == ["A"] and "significantly behind 2." in unjudged.words
     assert judged_.line == "C · P · team 1" and "People" not in unjudged.note
 
