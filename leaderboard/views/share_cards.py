@@ -281,9 +281,9 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
         for title, percent, low, high in figures:
             ends = "" if low is None or high is None else f"[{low}, {high}]"
             bars.append(Strip(title, str(percent), ends, "", position(AGREEMENT, percent), *bar(AGREEMENT, low, high)))
-        note = "Of 100 comparisons that people decided, it decides this many as they did (95 % interval)."
-        votes = counted(standing.answers, f"decided {answer(line.opinions)}")
-        foot = f"{votes} of {'simulated ' if page.found.simulated else ''}raters"
+        note = "In how many of 100 comparisons the metric picks the same winner as people (95 % interval)."
+        votes = counted(standing.answers, answer(line.opinions))
+        foot = f"{votes} that name a winner, by {'simulated ' if page.found.simulated else ''}raters"
     does = spec.brief
     return sent(
         Sheet(

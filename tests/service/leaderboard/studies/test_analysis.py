@@ -499,7 +499,7 @@ def test_the_json_of_an_analysis_holds_only_numbers_that_json_knows(phase, clien
 def test_a_phase_without_a_study_says_so_and_lets_its_organizers_make_one(phase, client, people):
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/"
     page = client.get(address).content.decode()
-    assert "No study of this phase yet" in page and "We do not know yet which of its metrics" in page and "/console/" not in page
+    assert "No study of this phase yet" in page and "We do not know yet which of this phase's metrics" in page and "/console/" not in page
     client.force_login(people.organizer)
     page = client.get(address).content.decode()
     studies = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/"

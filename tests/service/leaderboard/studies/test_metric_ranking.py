@@ -324,7 +324,7 @@ def test_the_page_in_its_four_states_and_for_whom(django_assert_max_num_queries)
     Challenge.objects.filter(pk=roofs.pk).update(visibility="public", simulated=True)
     assert NO_RATINGS in page("wireframe") and "Simulated 3 demo studies" in page("wireframe")
     held(PhaseFactory(challenge=ChallengeFactory(family="render")), "few", 7, raters=3, key="few")  # or of enough people who decided none
-    assert f"that takes {RATERS_FOR_FIGURE} raters, {ITEMS_FOR_FIGURE} items, and votes that name a winner." in page("render")
+    assert f"a figure needs {RATERS_FOR_FIGURE} raters, {ITEMS_FOR_FIGURE} items, and votes that name a winner." in page("render")
     for user, most in ((None, 6), (people.owner, 14), (people.organizer, 14)):
         client = Client()
         if user is not None:
@@ -383,7 +383,7 @@ def test_a_metrics_page_says_which_of_its_studies_another_stands_for():
         metric_ranking.KEPT.clear()
         return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", Client().get("/metrics/edge_f1/").content.decode()))
 
-    said = "Not counted: it shares items or raters with a larger study, which is counted."
+    said = "Not counted: this study shares items or raters with a larger study, which is counted."
     assert "mean of 4 studies" in page() and said not in page()
     Rater.objects.filter(study__in=studies[:2], name="rater 01").update(user=UserFactory())
     assert "mean of 3 studies" in page() and page().count(said) == 1

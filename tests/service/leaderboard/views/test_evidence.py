@@ -68,7 +68,7 @@ def test_published_metrics_go_by_name_and_material_in_the_api(client):
 def test_a_set_that_was_verified_here_says_when(client, settings, tmp_path):
     settings.EVIDENCE_DIR = tmp_path / "evidence"
     record = shown.shipped()["gsc"]
-    assert "It has not passed on this server yet." in client.get("/evidence/gsc/").content.decode()
+    assert "The check has not passed on this server yet." in client.get("/evidence/gsc/").content.decode()
     store.note_verified(record, same=True)
     today = f"{timezone.now():%-d %b %Y}"
     assert f"verified on {today}" in strip_tags(client.get("/evidence/gsc/").content.decode())

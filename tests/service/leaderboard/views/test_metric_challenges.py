@@ -182,7 +182,7 @@ class TestWhatAnEntrantReads:
         words = page(client, contest)
         ((percent, rest),) = re.findall(r"Turned owner, yours (\d+) % (.{60})", words)
         assert int(percent) == round(100 * row["decided"]["value"])
-        assert not re.search(r"\d\.\d", words.partition("Share of the comparisons")[0])
+        assert not re.search(r"\d\.\d", words.partition("Share of comparisons")[0])
         assert rest.startswith(("better than chance Always", "not shown to be better than chance Always"))
         exact = {f"{row['decided'][name]:.3f}" for name in ("value", "low", "high")}
         for address, text in everything(client, contest).items():

@@ -239,7 +239,7 @@ def test_of_a_study_whose_answers_are_all_alike_the_page_does_not_say_that_there
     imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 1))
     assert analyse_due() == 1
     page = words(text(client.get(PAGE)))
-    said = "This metric picks the same winner as people in 50 of 100 comparisons, of 64 votes, without an interval: All answers are alike."
+    said = "This metric picks the same winner as people in 50 of 100 comparisons (64 votes). No interval: All answers are alike."
     assert said in page and "No study with people yet" not in page
 
 
