@@ -331,19 +331,15 @@ def _above(place: EntryPlace, evaluation: Evaluation, board: Board, index: int, 
     assert mine is not None and theirs is not None and rank is not None
 
     # On how many units the entry is better; not where values per item may not be told, or there is one value of the whole set.
-    counts, own = None, place.submission.pk
+    counts, batch = None, evaluation.batch
+    metric = next((one for one in batch.columns if (one.slug, one.fingerprint) == (column.slug, column.fingerprint)), None)
     row = Submission.objects.select_related("phase__challenge").filter(pk=entry.id).first()
-    if row is not None and place.may("see_items") and place.viewer.may("submission.see_items", row):
-        scores = Score.objects.filter(evaluation__batch=evaluation.batch, slug=column.slug, fingerprint=column.fingerprint)
-        scores = scores.filter(evaluation__submission_id__in=(own, entry.id), evaluation__state="done")
-        vectors = dict(scores.values_list("evaluation__submission_id", "vector"))
-        if all(len(vectors.get(pk) or b"") == 8 * len(evaluation.batch.item_ids) for pk in (own, entry.id)):
-            metric = next(metric for metric in evaluation.batch.columns if metric.slug == column.slug)
-            values = np.stack([np.frombuffer(vectors[pk]) for pk in (own, entry.id)])
-            values[:, ~evaluation.batch.items_of(column.acceptance_test.scenes if column.acceptance_test is not None else None)] = np.nan
-            units = unit_matrix(values, evaluation.batch.groups, metric.spec.level, evaluation.batch.item_ids)
-            if not np.isnan(units).all():
-                counts = paired(units[0].tolist(), units[1].tolist(), column.higher_is_better)
+    if metric is not None and row is not None and place.may("see_items") and place.viewer.may("submission.see_items", row):
+        found = build.Values.of_entries(batch, (place.submission.pk, entry.id), [column.slug])[column.slug]
+        vectors = found.of_scenes(batch, column.scenes).vectors
+        units = unit_matrix(vectors, batch.groups, metric.spec.level, batch.item_ids)
+        if not np.isnan(units).all(axis=1).any():
+            counts = paired(units[0].tolist(), units[1].tolist(), column.higher_is_better)
 
     return Above(
         name=entry.name,

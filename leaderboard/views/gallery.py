@@ -56,7 +56,6 @@ class Gallery:
     tiles: list[Tile]
     metric: str
     n_items: int
-    n_valued: int
     run: PictureRun | None = None
 
     @property
@@ -96,7 +95,7 @@ def gallery(place: EntryPlace, evaluation: Evaluation, table: ItemTable) -> Gall
         classed, shaded = (drawn, None) if isinstance(drawn, svg.Classed) else (None, drawn)
         label = f"{label} · {note}" if note else label
         tiles.append(Tile(table.ids[index], label, rounded(float(values[index])).text, classed, shaded, pictures.get(index)))
-    return Gallery(tiles, result.metric.title, len(table.ids), len(order), waiting)
+    return Gallery(tiles, result.metric.title, len(table.ids), waiting)
 
 
 def _places(n: int) -> tuple[tuple[int, ...], Sequence[str]]:

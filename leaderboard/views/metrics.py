@@ -20,6 +20,7 @@ from evaluation.models import PhaseMetric, Score
 from leaderboard.boards import metric_evidence
 from leaderboard.evidence.shown import InSeveral, Set, in_several
 from leaderboard.kinds import of_material
+from leaderboard.lookup import with_board_out
 from leaderboard.models import Study
 from leaderboard.stats.records import Across
 from leaderboard.studies import metric_ranking, paper_figures
@@ -31,7 +32,7 @@ from leaderboard.views.studies import csv_response
 from leaderboard.wording import agreement
 from submissions.kinds import FAMILIES
 from submissions.models import Phase
-from submissions.visibility import board_is_out, visible_challenges
+from submissions.visibility import visible_challenges
 
 
 @dataclass(frozen=True)
@@ -246,7 +247,5 @@ def paper(request: HttpRequest, slug: str) -> HttpResponse:
     found = paper_figures.studied().get(slug)
     if found is None:
         raise Http404
-    now = timezone.now()
-    boards = Phase.objects.filter(results_url=found.source.link, challenge__in=visible_challenges(request.user)).select_related("challenge")
-    shown = [phase for phase in boards.order_by("id") if board_is_out(phase, now)]
-    return render(request, "leaderboard/paper.html", {"paper": found, "boards": shown})
+    phases = Phase.objects.filter(results_url=found.source.link, challenge__in=visible_challenges(request.user)).order_by("id")
+    return render(request, "leaderboard/paper.html", {"paper": found, "boards": with_board_out(phases, timezone.now())})
