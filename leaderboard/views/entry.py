@@ -284,17 +284,16 @@ def _entry_pairs(place: EntryPlace, board: Board) -> tuple[list[OwnPair], int]:
         return [], 0
     studies = place.submission.phase.studies.shown_to(place.viewer.organizes)
     study = studies.filter(pk=board.people.study.id).prefetch_related("analyses", "entries").first()
-    hidden_ids = hidden_from(place.viewer, place.submission.phase)
-    summary = StudyAnalysis.main_summary(study, hidden_ids) if study is not None else None
-    if study is None or summary is None:
+    hidden = hidden_from(place.viewer, place.submission.phase)
+    summary = StudyAnalysis.main_summary(study, hidden) if study is not None else None
+    own = next((label for label, pk in summary.entries.items() if pk == place.submission.pk), None) if summary is not None else None
+    if summary is None or own is None:
         return [], 0
-    hidden = study.hidden_labels(hidden_ids)
-    own = next((label for label, pk in summary.entries.items() if pk == place.submission.pk), None)
     order = {line.method: n for n, line in enumerate([*summary.ranked, *summary.unranked])}
     found = []
-    for pair in summary.entry_pairs if own is not None else ():
+    for pair in summary.entry_pairs:
         other = pair.second if pair.first == own else pair.first
-        if own not in (pair.first, pair.second) or other not in order or other in hidden:
+        if own not in (pair.first, pair.second) or other not in order:
             continue
         other_id = summary.entries.get(other)
         shown = other_id if other_id is not None and board.index_of(other_id) is not None else None  # others have no page for everybody
