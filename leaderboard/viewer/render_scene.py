@@ -127,10 +127,6 @@ class Scene:
         """The text that a generated object was made from; nothing for scenes that are no such object."""
         return self.evaluation.batch.reference.prompts.get(self.name, "")
 
-    @property
-    def sorted_by(self) -> str:
-        return next((r.metric.title for r in self.results if r.slug == self.sort), "name")
-
     def request(self) -> PictureRun:
         """The pictures of the scene; requests them, the worst views first, if nobody has."""
         return PictureRun.request(self.evaluation, self.name, [self.ids[place] for place in self.order])
