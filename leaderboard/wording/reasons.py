@@ -1,14 +1,15 @@
 """Reasons of figures as sentences: the one place that words why there is no number, or no interval.
 
-`told` puts the sentence beside each reason of a content in JSON's types, as `why`: for outputs alone, where programs read it. It is
-never stored, and no code reads it.
+`told` puts the sentence beside each reason of a content in JSON's types, as `why`, and `notes` beside what a model omits: for outputs
+alone, where programs read them. They are never stored, and no code reads them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from leaderboard.stats.davidson import SIDE, Cause, Omitted
 from leaderboard.stats.states import Counted, Key, Reason
 from leaderboard.wording.nouns import plural
 
@@ -54,6 +55,15 @@ SENTENCES = {
     Key.JUDGE_SILENT: "It answered none of people's comparisons.",
     Key.EARLIER: "Computed by an earlier version.",
 }
+OMITTED = {
+    Cause.UNKNOWN: "{} is not known of everything that was compared, so no account was taken of it.",
+    Cause.INSEPARABLE: "{} could not be separated from the entries or from another covariate.",
+    Cause.ENDLESS: "{} has no finite effect, as where everybody chose by it alone, and was left out.",
+}
+SIDE_OMITTED = {
+    Cause.INSEPARABLE: "The side could not be separated from the entries.",
+    Cause.ENDLESS: "The side has no finite effect, as where everybody chose by it alone, and was left out.",
+}
 Noun = str | Callable[[], str]  # or what looks it up
 SAMPLE = "sample"  # of what people were asked about, where no challenge names it
 
@@ -77,6 +87,12 @@ def sentence(reason: Reason | None, noun: Noun = SAMPLE) -> str:
         value=reason.value,
         item=item,
     )
+
+
+def notes(omitted: Iterable[Omitted], prior: bool) -> list[str]:
+    """Sentences on what a model of people's preferences leaves out, and on its prior."""
+    said = [SIDE_OMITTED[one.cause] if one.name == SIDE else OMITTED[one.cause].format(one.name) for one in omitted]
+    return [*said, "A weak prior was used: some entries never lost to the others."] if prior else said
 
 
 def clause(reason: Reason | None, noun: Noun = SAMPLE) -> str:
@@ -104,6 +120,8 @@ def told(content: Any, noun: Noun = SAMPLE) -> Any:
         words = f"{name.removesuffix('reason')}why"
         if name.endswith("reason") and words not in found and (each is None or isinstance(each, dict)):
             found[words] = "" if each is None else sentence(read(each), noun)
+    if "omitted" in found:
+        found["notes"] = notes((Omitted(**one) for one in content["omitted"]), content["prior"])
     return found
 
 

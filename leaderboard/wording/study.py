@@ -19,7 +19,7 @@ from leaderboard.wording import people as people_words
 from leaderboard.wording.agreement import may_be_best, sentenced
 from leaderboard.wording.figures import interval, number, share
 from leaderboard.wording.nouns import NOUN, answer, answers, counted, listed, people, plural, sampled_noun, verb
-from leaderboard.wording.reasons import Noun, clause, named, sentence
+from leaderboard.wording.reasons import Noun, clause, named, notes, sentence
 from leaderboard.wording.settling import settling, unequal
 from leaderboard.wording.statement import Part, Statement, name
 
@@ -368,6 +368,11 @@ def covariates(summary: Summary) -> list[str]:
         f"{who[one.name]} win {share(one.share)} % {interval(one.share_low, one.share_high)} of comparisons with otherwise equal entries."
         for one in known
     ]
+
+
+def left_out(summary: Summary) -> list[str]:
+    """Sentences on what the models of people's preferences leave out, part by part."""
+    return [note for model in summary.models for note in notes(model.omitted, model.prior)]
 
 
 def two_raters(summary: Summary, noun: Noun = NOUN) -> str:

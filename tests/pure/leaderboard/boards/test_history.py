@@ -14,6 +14,7 @@ from leaderboard.records.history import (
     Change,
     Entered,
     Gone,
+    Leaving,
     Left,
     Move,
     Moved,
@@ -75,9 +76,9 @@ def test_new_entries_have_their_ranks_and_those_they_push_down():
 @pytest.mark.parametrize(
     ("left", "why"),
     [
-        ({1: (START + timedelta(days=1), "withdrawn by its team")}, "withdrawn by its team"),
-        ({1: (START + timedelta(days=2), "withdrawn by its team")}, ""),  # it was gone before
-        ({}, ""),
+        ({1: (START + timedelta(days=1), Leaving.WITHDRAWN)}, Leaving.WITHDRAWN),
+        ({1: (START + timedelta(days=2), Leaving.WITHDRAWN)}, None),  # it was gone before
+        ({}, None),
     ],
 )
 def test_entries_that_left_have_a_reason_where_that_may_be_said(left, why):

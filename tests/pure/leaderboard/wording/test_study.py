@@ -257,7 +257,7 @@ def test_the_forecast_names_what_helps_most_and_first_place_what_it_hangs_on():
 
 def test_the_side_is_told_as_a_share_with_the_interval_of_the_share():
     summary = summary_of(said("a", "b"))
-    model = Preference(part=1, nu=2.0, side=(0.0, -math.log(9), math.log(9)), left_preferred=0.5, covariates=[], prior=False, notes=[])
+    model = Preference(part=1, nu=2.0, side=(0.0, -math.log(9), math.log(9)), left_preferred=0.5, covariates=[], prior=False, omitted=[])
     # e^(ln 9 / 2) = 3: (3 + 1) / (3 + 1/3 + 2) = .75, and (1/3 + 1) / (16/3) = .25
     told = words.sides(replace(summary, models=[model]))
     assert told == ["Side: of two equal entries the left one is picked in 50 of 100 comparisons [25, 75]."]
