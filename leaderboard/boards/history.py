@@ -129,9 +129,9 @@ def _gone(before: Board, after: Board, left: Mapping[int, Leaving]) -> Left | No
         if entry.name == HIDDEN_NAME:
             hidden += 1
             continue
-        why = left.get(entry.id)
-        instead = teams.get(entry.team_id, "") if not why and after.phase.entries != "all" else ""
-        gone.append(Gone(entry.name, why, instead))
+        reason = left.get(entry.id)
+        instead = teams.get(entry.team_id, "") if reason is None and after.phase.entries != "all" else ""
+        gone.append(Gone(entry.name, reason, instead))
     return Left(tuple(gone), hidden, after.phase.entries) if gone or hidden else None
 
 

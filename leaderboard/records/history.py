@@ -62,10 +62,10 @@ class Leaving(StrEnum):
 
 @dataclass(frozen=True)
 class Gone:
-    """An entry that left: `why`, where that may be said, or the entry that counts for its team `instead`."""
+    """An entry that left: the `reason`, where that may be said, or the entry that counts for its team `instead`."""
 
     name: str
-    why: Leaving | None = None
+    reason: Leaving | None = None
     instead: str = ""
 
 

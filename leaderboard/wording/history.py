@@ -81,8 +81,8 @@ def _left(it: Left) -> str:
 
 
 def _gone(it: Gone, counts: str) -> str:
-    if it.why is not None:
-        return f"{it.name}: {LEAVING[it.why]}"
+    if it.reason is not None:
+        return f"{it.name}: {LEAVING[it.reason]}"
     return f"{it.name}: its team has {INSTEAD[counts]}, {it.instead}" if it.instead else it.name
 
 
