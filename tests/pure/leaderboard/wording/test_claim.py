@@ -64,7 +64,8 @@ def test_who_else_may_be_first(first, said):
         ),
         (
             Claim((A, B), (A,), OPEN),
-            "2 entries share first place by the metrics. With people a leads, but first place is open. With people the other may be first too.",
+            "2 entries share first place by the metrics. With people a leads, but first place is open. "
+            "With people the other may be first too.",
         ),
         (Claim((A, B), (A, B), SETTLED), "2 entries share first place by the metrics, and 2 with people."),
         (Claim((A,), (A, B), SETTLED), "The metrics put a first. With people it shares first place with 1 other."),

@@ -314,7 +314,8 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
             [
                 "First place with people is open: a, b and c may be first.",
                 "All entries are tied, so there is no order that a subset",
-                "No interval, because all raters and items give the same value.",  # of b, which nobody's answers move: it has no interval, and that is why
+                # Of b, which nobody's answers move.
+                "No interval, because all raters and items give the same value.",
             ],
             ["too few answers", "What first place hangs on", "Steady:", "These met none"],
         ),
