@@ -15,7 +15,7 @@ from leaderboard.wording.nouns import plural
 
 SENTENCES = {
     Key.FEW: "Too few {counted}: {need} are needed, there {are} {have}.",
-    Key.FEW_FOR_DIFFERENCE: "Too few {counted}: {need} are needed, there {are} {have}.",
+    Key.FEW_FOR_DIFFERENCE: "Too few comparisons between different values: they cover {have} {counted}, and {need} are needed.",
     Key.FEW_SHARED: "{have} of {need} votes on comparisons that two raters decided: too few to compare it with another rater.",
     Key.FEW_STUDIES: "Fewer than {need} studies, so they are listed and not pooled.",
     Key.FEW_SETS: "A mean needs {need} sets of one material, and there are {have}, so they are listed and not pooled.",
@@ -26,12 +26,12 @@ SENTENCES = {
     Key.FEW_FOR_CORRELATION_INTERVAL: "No interval, because there are fewer than {need} entries.",
     Key.FEW_FOR_INTERVAL: "Too few {counted} for an interval: {need} are needed, there {are} {have}.",
     Key.FEW_FOR_TOLERANCE: "Two items are needed to find a tolerance on one and judge it on the other.",
-    Key.ALIKE: "All answers are alike.",
+    Key.ALIKE: "No interval, because all raters and items give the same value.",
     Key.SAME_SCORES: "All {have} scores are {value:g}.",
     Key.IN_LINE: "No interval, because all entries are in one line.",
     Key.UNSTABLE: "No interval, because leaving out one of the groups or raters leaves no value.",
     Key.ALWAYS_HIGHER: "Everybody preferred the higher side of every difference.",
-    Key.NO_PREFERENCE: "Nobody preferred either.",
+    Key.NO_PREFERENCE: "Nobody preferred one entry to another.",
     Key.NO_WINNER: "No answer names a winner between entries that this metric has values for.",
     Key.NO_ANSWER: "Nobody answered on entries that this metric has values for.",
     Key.NEVER_TIED: "People never answered with a tie, so there is nothing to predict.",

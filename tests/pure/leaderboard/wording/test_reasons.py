@@ -17,7 +17,10 @@ SAID = [
     (Reason(Key.FEW, Counted.RATERS, 7, 3), "Too few raters: 7 are needed, there are 3."),
     (Reason(Key.FEW, Counted.RATERS, 7, 1), "Too few raters: 7 are needed, there is 1."),
     (Reason(Key.FEW, Counted.ITEMS, 7, 0), "Too few houses: 7 are needed, there are 0."),
-    (Reason(Key.FEW_FOR_DIFFERENCE, Counted.PAIRS, 15, 9), "Too few pairs of entries: 15 are needed, there are 9."),
+    (
+        Reason(Key.FEW_FOR_DIFFERENCE, Counted.PAIRS, 15, 9),
+        "Too few comparisons between different values: they cover 9 pairs of entries, and 15 are needed.",
+    ),
     (
         Reason(Key.FEW_SHARED, Counted.ANSWERS, 100, 54),
         "54 of 100 votes on comparisons that two raters decided: too few to compare it with another rater.",
