@@ -229,7 +229,7 @@ def verdict(found: Verdict) -> Statement:
     if found.known is Known.ALIKE:
         why = sentence(line.figure.reason, line.noun)
         votes = counted(line.figure.n, answer(line.opinions))
-        return Statement.of(f"This metric picks the same winner as {who} in ", figure, f" comparisons ({votes}). No interval: {why}")
+        return Statement.of(f"This metric picks the same winner as {who} in ", figure, f" comparisons ({votes}). {why}")
     rest = f" comparisons {interval(*line.figure.ends[1:])}".rstrip() + f": {state(line)}"
     if line.another is not None and line.level not in NO_BETTER:
         rest += f" (another rater: {share_of(line.another)})"

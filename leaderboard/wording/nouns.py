@@ -30,6 +30,13 @@ def counted(n: int, noun: str) -> str:
     return f"{n:,} {plural(noun, n)}"
 
 
+def some_of(k: int, n: int) -> str:
+    """So many of the other `n` entries: `the other entry`, `both other entries`, `2 of 5 other entries`."""
+    if k < n:
+        return f"{k} of {n} other entries"
+    return {1: "the other entry", 2: "both other entries"}.get(n, f"all {n} other entries")
+
+
 def verb(word: str, n: int | None = None) -> str:
     """The verb of a number of things, given as of one: `is`, `has`, `lacks`."""
     return word if n == 1 else VERBS.get(word, word.removesuffix("s"))

@@ -64,7 +64,8 @@ def test_who_else_may_be_first(first, said):
         ),
         (
             Claim((A, B), (A,), OPEN),
-            "2 entries share first place by the metrics. People put a first. With people, the other entry may be first too.",
+            "2 entries share first place by the metrics. With people a leads, but first place is not settled. "
+            "With people, the other entry may be first too.",
         ),
         (Claim((A, B), (A, B), SETTLED), "2 entries share first place by the metrics. 2 share it with people."),
         (Claim((A,), (A, B), SETTLED), "The metrics put a first. With people it shares first place with 1 other entry."),
@@ -96,7 +97,7 @@ def test_who_else_may_be_first(first, said):
         ),
         (
             Claim((A,), (B,), SETTLED, reason=Reason(Key.NO_PREFERENCE)),
-            "The order is not compared with people. Nobody preferred either entry.",
+            "The order is not compared with people. Nobody preferred one entry to another.",
         ),
     ],
 )

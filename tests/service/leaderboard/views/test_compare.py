@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.metrics.registry import REGISTRY
+from leaderboard.boards.comparison import Ground
 from leaderboard.models import Study, read_board
 from leaderboard.records.unit import Unit
 from leaderboard.stats.meaning import At
@@ -24,7 +25,6 @@ from leaderboard.stats.uncertainty import Paired
 from leaderboard.stats.votes import Vote
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.tasks import build_due_boards
-from leaderboard.views import compare
 from leaderboard.views.compare import Comparison
 from leaderboard.views.docs import TITLES
 from leaderboard.wording.board import difference
@@ -164,12 +164,12 @@ class TestWhatPeopleSayOfTwo:
         ((claim, figure, title),) = re.findall(r'class="judged"><b>([^<]*)</b> ([^<]*)<a [^>]*>([^<]*)</a>', page)
         assert claim == "People prefer B." and title == "Whom people follow"
         assert re.match(r"Asked about these two, 83 of 100 prefer B \[\d+, \d+\]: 36 votes on this pair, ", figure)
-        assert figure.strip().endswith("6 raters and 6 items in all.")
+        assert figure.strip().endswith("6 raters and 6 items in all. Study:")
         turned = text(client.get(compared(two[::-1])))
         assert "People prefer A." in turned and "Asked about these two, 83 of 100 prefer A [" in turned
 
     def test_where_people_judged_the_two_nothing_is_inferred_from_others_with_such_a_difference(self, client, two, monkeypatch):
-        monkeypatch.setattr(compare, "of_board", lambda *_: (None, MEANT))
+        monkeypatch.setattr(Ground, "on_board", lambda *_: (None, MEANT))
         assert difference(MEANT) in text(client.get(compared(two)))
         judged(two)
         assert difference(MEANT) not in text(client.get(compared(two)))
