@@ -308,6 +308,6 @@ def fewness(criterion: CriterionFigures, record: EvidenceRecord) -> str:
 
 
 def speaks_of(criterion: CriterionFigures, record: EvidenceRecord) -> str:
-    """What an interval allows for: other raters, other groups of items."""
+    """Raters and groups of items that an interval allows for."""
     group = several(record.words.group)
     return f"other raters and other {group}" if criterion.basis.persons else f"other {group}, rated by the same people"

@@ -226,7 +226,7 @@ class TestTheOneAct:
         sentence = raised()
         client.force_login(people.organizer)
         page = client.get(reverse("console_scoring", args=[phase.challenge.slug, phase.slug])).content.decode()
-        assert sentence in page and "Start it again" in page
+        assert sentence in page and "Start the re-evaluation again" in page
 
 
 class TestAStudy:

@@ -264,7 +264,7 @@ class TestWhoTakesPart:
         metric = board(worked).metrics[0]
         assert metric.rank[4] == 4 and metric.group[4] is None and metric.rank_low[4] is None
         assert metric.untested == ["", "", "", "", "lacks"] and metric.group[:4] == [1, 2, 2, 3]
-        said = "Not tested: it lacks items that most others have."
+        said = "Not tested: this entry lacks items that most other entries have."
         assert said in text(client.get(address(worked))) and said in text(client.get(reverse("entry", args=[sent.pk])))
         _, with_b = compared(client, worked, "A", "B")
         page, with_e = compared(client, worked, "A", "E")

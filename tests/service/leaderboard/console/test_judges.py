@@ -206,7 +206,7 @@ def test_the_studys_page_shows_scores_and_agreement(desk, server, study):
     page = text_of(desk.get(public))
     assert (
         "May replace a rater" in page
-        and (f"Too few raters share {QUESTIONS_FOR_GATE} of the judge's questions") in page
+        and (f"Too few raters share {QUESTIONS_FOR_GATE} of the judge&#x27;s questions") in page
         and "0.06 USD" in page
     )
     assert "The study’s raters are skilled people: a judge may be 0.15 worse" in page

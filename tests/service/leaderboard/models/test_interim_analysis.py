@@ -83,7 +83,8 @@ def test_a_study_ends_at_the_look_that_settles_first_place(study, phase, people)
     assert not study.looks.exists() and study.state == "open"
     said = said_of(study, 150)
     assert said == (
-        "Not settled: none of 3 planned looks at first place has been taken. The next is due at 160 answers of at least 5 raters on 5 "
+        "Not settled: none of 3 planned looks at first place has been taken. The next look is due at 160 answers from at "
+        "least 5 raters on 5 "
         "items, and 150 count so far."
     )
     answered(study, 30)
@@ -139,8 +140,8 @@ def test_no_look_before_five_people_and_five_samples(study, raters, samples):
     answered(study, 200, raters, samples)
     assert not study.looks.exists() and study.state == "open"
     assert said_of(study, 200) == (
-        "Not settled: none of 3 planned looks at first place has been taken. 200 answers count so far; the next look waits until they are "
-        "of at least 5 raters on 5 items."
+        "Not settled: none of 3 planned looks at first place has been taken. 200 answers count so far. The next look waits "
+        "until they come from at least 5 raters on 5 items."
     )
     # It is taken as soon as they are there.
     answered(study, 40, 15, 20, seed=1)

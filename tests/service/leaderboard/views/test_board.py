@@ -270,7 +270,7 @@ class TestSnapshot:
         row = page.partition("<b>withheld by the organizers</b>")[2].partition("</td>")[0]
         assert row and "<time" not in row and f"/entries/{it.pk}/" not in page
         it.refresh_from_db()
-        when = re.search(r"Since then 1 entry has lost the name on <time datetime=\"([^\"]+)\"", page)
+        when = re.search(r"Since this snapshot was made, 1 entry has lost the name on <time datetime=\"([^\"]+)\"", page)
         assert when is not None and datetime.fromisoformat(when[1]) == it.hidden_at.replace(microsecond=0)
 
     def test_a_short_digest_leads_to_the_whole_one(self, client, ranked):

@@ -229,7 +229,7 @@ def test_the_final_board_says_which_metrics_may_be_the_best_and_between_which_pl
     worked()
     MetricChallenge.objects.update(closes_at=timezone.now())
     words = page(client, contest)
-    assert "Closer by owner is significantly better than every other." in words
+    assert "Closer by owner agrees with people significantly better than every other metric." in words
     assert re.search(r" 1 Closer owner 0\.\d{3} 0\.\d{3} to 0\.\d{3}", words)
     assert re.search(r" 2 Blind stranger .*? not shown to differ from chance", words)
     assert "tier" not in words and EARLIER not in words

@@ -218,9 +218,9 @@ def test_without_a_contradiction_the_first_three_stand_there(ranking):
 
 
 def test_level_entries_are_called_level_and_names_without_letters_of_the_font_by_their_number():
-    assert sheet_of(board_of([0.9, 0.9, 0.1])).words == "method 0 and 1 other share first place."
+    assert sheet_of(board_of([0.9, 0.9, 0.1])).words == "method 0 and 1 other entry share first place."
     ranking = board_of([0.9, 0.9, 0.1], name=["网络重建", "x" * 200, "Müller"])
-    assert sheet_of(ranking).words == "entry 1 and 1 other share first place."
+    assert sheet_of(ranking).words == "entry 1 and 1 other entry share first place."
     assert [row.name for row in sheet_of(ranking).rows] == ["entry 1", "x" * 200, "Muller"]
     judged_ = sheet_of(judged(ranking, SHARES, over=OVER).model_copy(update={"overall": board_of([0.9, 0.5, 0.1]).overall}))
     assert judged_.words.startswith("The metrics put entry 1 first. People prefer xxx") and len(judged_.words) < 90
