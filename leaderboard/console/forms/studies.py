@@ -34,8 +34,8 @@ UNKNOWN = (
     "may get questions about their own entries. If that matters, allow only accounts on the list."
 )
 SKILL = (
-    "A judge model may replace a rater if it agrees with people about as often as another rater does. It may be .1 worse than a crowd, "
-    ".15 worse than skilled people, .2 worse than experts. You cannot change this after the study has opened."
+    "A judge model may replace a rater if it agrees with people about as often as another rater does. A judge model may be .1 "
+    "worse than a crowd, .15 worse than skilled people, .2 worse than experts. You cannot change this after the study has opened."
 )
 COVARIATES = (
     "People's preferences are then corrected for this, and also shown without the correction. You cannot change this after the study has "
@@ -44,10 +44,11 @@ COVARIATES = (
 
 PANEL = (
     "Parameters that a panel adds to the address, one per line, such as PROLIFIC_PID, STUDY_ID and SESSION_ID. We store them with each "
-    "rater. The first one identifies the rater: each value can take part once, and raters without it need an account on the list."
+    "rater. The first parameter identifies the rater: each value can take part once. Raters without it need an account on the list."
 )
 GROUPS = (
-    "One per line, such as experts or designers. Raters choose theirs, unless their invitation sets it. “experts: 12” limits a group to 12 "
+    "One per line, such as experts or designers. Raters choose their group, unless their invitation sets it. “experts: 12” "
+    "limits a group to 12 "
     "raters."
 )
 REFUSES = (
@@ -178,15 +179,16 @@ class PlanFields(forms.Form):
         max_value=MAX_LOOKS,
         required=False,
         label="Interim analyses of first place",
-        help_text="How often we test, while the study runs, whether first place is settled. The study then ends. Empty: it ends when you "
-        "close it.",
+        help_text="How often we test, while the study runs, whether first place is settled. The study then ends. If empty, "
+        "the study ends when you close it.",
     )
     planned_answers = forms.IntegerField(
         min_value=1,
         max_value=MAX_VOTES,
         required=False,
         label="Ends after this many votes",
-        help_text="Votes that count, without repeats and known pairs. Then the last analysis is made and the study ends, settled or not.",
+        help_text="Votes that count, without repeats and known pairs. At this number the last analysis is made, and the study "
+        "ends, settled or not.",
     )
 
     def show_plan(self, study: Study) -> None:

@@ -317,7 +317,7 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
                 # Of b, which nobody's answers move.
                 "No interval, because all raters and items give the same value.",
             ],
-            ["too few answers", "What first place hangs on", "Steady:", "These met none"],
+            ["too few answers", "What first place hangs on", "Steady:", "People compared these entries with none"],
         ),
         (
             turned([("a", "b"), ("c", "d")], every=5),
