@@ -201,6 +201,11 @@ class MetricPair(Figure):
     p_holm: float | None
     se: float | None = None
 
+    @property
+    def known(self) -> tuple[float, float] | None:
+        """The difference and its standard error; None where there is no interval."""
+        return (self.value, self.se) if self.value is not None and self.se else None
+
 
 def compared(first: Differences, second: Differences, keys: tuple[str, str]) -> MetricPair:
     """The difference of two decided agreements, its interval, and the two-sided p that there is none."""

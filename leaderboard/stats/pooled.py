@@ -6,7 +6,7 @@ tau^2 by Paule and Mandel, the interval by Hartung and Knapp, a prediction inter
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,8 +14,10 @@ import scipy
 
 from leaderboard.stats import agreement
 from leaderboard.stats.agreement import MetricPair
+from leaderboard.stats.evidence.figure import SetFigure
 from leaderboard.stats.minimums import STUDIES_FOR_MEAN, STUDIES_FOR_PREDICTION
 from leaderboard.stats.states import Counted, Key, Reason
+from leaderboard.stats.two_way_intervals import Estimate
 from leaderboard.stats.votes import Floats
 
 DIFFERS = 0.5  # I^2 from which on studies are said to differ
@@ -60,12 +62,12 @@ def few_studies(n: int) -> Reason:
     return Reason(Key.FEW_STUDIES, Counted.STUDIES, STUDIES_FOR_MEAN, n)
 
 
-def pool(y: Sequence[float], se: Sequence[float]) -> Pooled | None:
-    """Pooled mean of values with their standard errors; None below three."""
-    values, errors = np.asarray(y, dtype=np.float64), np.asarray(se, dtype=np.float64)
-    k = len(values)
+def pool(known: Collection[tuple[float, float]]) -> Pooled | None:
+    """Pooled mean of values, each with its standard error; None below three."""
+    k = len(known)
     if k < STUDIES_FOR_MEAN:
         return None
+    values, errors = (np.array(column, dtype=np.float64) for column in zip(*known, strict=True))
     q = _spread(values, errors, 0.0)
     tau2 = 0.0
     if q > k - 1:
@@ -91,9 +93,12 @@ def _spread(y: Floats, se: Floats, tau2: float) -> float:
     return float((w * (y - (w * y).sum() / w.sum()) ** 2).sum())
 
 
-def on_logit(value: float, se: float) -> tuple[float, float] | None:
-    """(logit, its standard error) of a share; None for one of exactly 0 or 1, which is listed, not pooled."""
-    return (float(scipy.special.logit(value)), se / (value * (1 - value))) if 0 < value < 1 else None
+def on_logit(figure: Estimate | SetFigure) -> tuple[float, float] | None:
+    """(logit, its standard error) of a share; None without an interval, and for one of exactly 0 or 1, which is listed, not pooled."""
+    value, se = figure.value, figure.se
+    if value is None or figure.low is None or not se or not 0 < value < 1:
+        return None
+    return float(scipy.special.logit(value)), se / (value * (1 - value))
 
 
 def pairs(by_pair: Mapping[tuple[str, str], Sequence[tuple[float, float]]]) -> list[MetricPair]:
@@ -101,7 +106,7 @@ def pairs(by_pair: Mapping[tuple[str, str], Sequence[tuple[float, float]]]) -> l
     are in. Pairs with fewer than three such studies are not tested; Holm's correction is over those that are."""
     made = []
     for (first, second), differences in by_pair.items():
-        mean = pool([value for value, _ in differences], [se for _, se in differences])
+        mean = pool(differences)
         if mean is None:
             few = few_studies(len(differences))
             made.append(MetricPair(None, None, None, first=first, second=second, p=None, p_holm=None).because(few))

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from types import MappingProxyType
 from typing import Any
 
@@ -64,7 +65,7 @@ class Evidence:
     metrics: Mapping[str, Metric]
     reference_points: Mapping[str, Metric]
     another: Estimate | None
-    pairs: Mapping[frozenset[str], tuple[str, float, float]]  # of fingerprints: the first, its difference to the other, standard error
+    pairs: Mapping[tuple[str, str], tuple[float, float]]  # of fingerprints, both ways: their difference, standard error
     samples: frozenset[tuple[int, str]]  # of a phase
     accounts: frozenset[int]
     people: int | None
@@ -201,57 +202,56 @@ def of(user: Any, seen: Sequence[StudyAnalysis] | None = None) -> Ranking:
 
 def _families(rows: Collection[StudyAnalysis], joint: Collection[JointAnalysis] = ()) -> dict[str, Family]:
     contents = dict(StudyAnalysis.objects.filter(pk__in=[row.pk for row in rows]).values_list("pk", "content"))
-    summaries = {row: summary for row in rows if (summary := Summary.read(contents.get(row.pk))) is not None}
-    batches = EvaluationBatch.objects.filter(phase__in={row.study.phase_id for row in summaries})
-    current = {registry.fingerprint(key, {}) for key in registry.REGISTRY}
-    for columns in batches.values_list("metrics", flat=True):
-        current |= {column.fingerprint for column in map(Column.of, columns) if column.is_current}
+    summaries = {row.study: summary for row in rows if (summary := Summary.read(contents.get(row.pk))) is not None}
+    batches = EvaluationBatch.objects.filter(phase__in={study.phase_id for study in summaries})
+    columns = [Column.of(column) for metrics in batches.values_list("metrics", flat=True) for column in metrics]
+    current = {registry.fingerprint(key, {}) for key in registry.REGISTRY} | {column.fingerprint for column in columns if column.is_current}
     accounts: defaultdict[int, set[int]] = defaultdict(set)
     # Of people whose answers count: somebody who is only on a study's list, or was left out of it, makes it share nothing with another.
-    counted = {row.study_id: set(summary.raters) - set(summary.screened) for row, summary in summaries.items()}
+    counted = {study.pk: set(summary.raters) - set(summary.screened) for study, summary in summaries.items()}
     known = Rater.objects.filter(study__in=counted, user__isnull=False)
-    for study, name, user in known.values_list("study_id", "name", "user_id"):
-        if name in counted[study]:
-            accounts[study].add(user)
-    found = {row.study_id: _evidence(row.study, summary, current, frozenset(accounts[row.study_id])) for row, summary in summaries.items()}
-    studies = {row.study_id: row.study for row in summaries}
+    for pk, name, user in known.values_list("study_id", "name", "user_id"):
+        if name in counted[pk]:
+            accounts[pk].add(user)
+    found = {study.pk: _evidence(study, summary, current, accounts[study.pk]) for study, summary in summaries.items()}
+    studies = {study.pk: study for study in summaries}
     as_one = {}
     for row in joint:
-        members = [found[one] for one in row.ids if one in found]
-        if row.summary is None or len(members) != len(row.ids):
-            continue
-        largest = max(members, key=lambda one: one.precedence)
-        whole = _evidence(studies[largest.id], row.summary, current, frozenset())
-        slugs = {fingerprint: line.key for one in (*members, largest) for fingerprint, line in one.metrics.items()}
-        metrics = {name: replace(line, key=slugs.get(name, line.key)) for name, line in whole.metrics.items()}
-        as_one[frozenset(row.ids)] = replace(whole, metrics=metrics, joined=tuple(one for one in row.ids if one != largest.id))
+        if row.summary is not None and found.keys() >= set(row.ids):
+            members = [found[one] for one in row.ids]
+            largest = max(members, key=lambda one: one.precedence)
+            as_one[frozenset(row.ids)] = _evidence(studies[largest.id], row.summary, current, members=(*members, largest))
     return {key: family(key, [one for one in found.values() if one.family == key], as_one) for key in FAMILIES}
 
 
-def _evidence(study: Study, summary: Summary, current: Collection[str], accounts: frozenset[int]) -> Evidence:
+def _evidence(
+    study: Study, summary: Summary, current: Collection[str], accounts: Iterable[int] = (), members: Sequence[Evidence] = ()
+) -> Evidence:
+    """Evidence of a study on the metrics whose fingerprints are `current`; or of the largest of several `members`, of which the summary is
+    together. Their metrics are called by the columns of the last that has them."""
     metrics = {line.fingerprint: line for line in summary.metrics if not line.reference_point and line.fingerprint in current}
     by_slug = {line.key: fingerprint for fingerprint, line in metrics.items()}
-    pairs = {
-        frozenset((by_slug[pair.first], by_slug[pair.second])): (by_slug[pair.first], pair.value, pair.se)
-        for pair in summary.metric_pairs
-        if pair.first in by_slug and pair.second in by_slug and pair.value is not None and pair.se is not None
-    }
-    reference_points = {line.key: line for line in summary.metrics if line.reference_point}
-    samples = frozenset((study.phase_id, name) for name in summary.samples)
+    pairs: dict[tuple[str, str], tuple[float, float]] = {}
+    for pair in summary.metric_pairs:
+        if pair.known is not None and pair.first in by_slug and pair.second in by_slug:
+            first, second, (value, se) = by_slug[pair.first], by_slug[pair.second], pair.known
+            pairs |= {(first, second): (value, se), (second, first): (-value, se)}
+    slugs = {fingerprint: line.key for one in members for fingerprint, line in one.metrics.items()}
     return Evidence(
         study.pk,
         study.phase.challenge.family,
         source_of(study),
-        metrics,
-        reference_points,
+        {name: replace(line, key=slugs.get(name, line.key)) for name, line in metrics.items()},
+        {line.key: line for line in summary.metrics if line.reference_point},
         summary.another,
         pairs,
-        samples,
-        accounts,
+        frozenset((study.phase_id, name) for name in summary.samples),
+        frozenset(accounts),
         summary.n_people,
         summary.counted,
         summary.opinions,
         (study.phase_id, study.reference_id) if study.reference_id else None,
+        joined=tuple(one.id for one in members if one.id != study.pk),
         scale=summary.scale,
     )
 
@@ -260,67 +260,62 @@ def family(key: str, evidence: Iterable[Evidence], joint: Mapping[frozenset[int]
     """The ranking of a family by what its studies say, some of them together: `joint`, by their ids."""
     found = sorted(evidence, key=lambda one: one.precedence, reverse=True)
     counted = [one for one in found if one.source != SIMULATED]
-    early = sum(not one.counts for one in counted)
-    usable, simulated = [one for one in counted if one.counts], False
+    usable = [one for one in counted if one.counts] or [one for one in found if one.counts]
+    every = Family(key, all=tuple(found), early=sum(not one.counts for one in counted))
     if not usable:
-        usable, simulated = [one for one in found if one.source == SIMULATED and one.counts], True
-    if not usable:
-        return Family(key, all=tuple(found), early=early)
-    studies, sets = [], []
-    for among in _sharing(usable):
-        # For studies that share items or raters stands the analysis of all of them together, else the largest of them, or of some of them
-        # together.
-        members = frozenset(study.id for study in among)
-        analysed = [*(one for some, one in joint.items() if some <= members), *among]
-        first = joint[members] if members in joint else max(analysed, key=lambda study: study.precedence)
-        studies.append(replace(first, sharing=tuple(study.id for study in among if study.id not in (first.id, *first.joined))))
-        # They can be joined if they ask for one kind of answer, on one scale and one version of each reference.
-        versions = {study.reference for study in among if study.reference is not None}
-        one_kind = len({(study.opinions, study.scale) for study in among}) == 1
-        if len(among) > 1 and one_kind and len({phase for phase, _ in versions}) == len(versions):
-            sets.append(tuple(sorted(members)))
-    studies.sort(key=lambda study: study.precedence, reverse=True)
-    is_pooled = len(studies) >= STUDIES_FOR_MEAN
-    state = "pooled" if is_pooled else ALONE
-    one = Family(key, state, simulated, studies=tuple(studies), all=tuple(found), early=early, sets=tuple(sets))
-    return _pooled(one) if is_pooled else _alone(one)
+        return every
+    parts = _sharing(usable)
+    studies = sorted((part.represented(joint) for part in parts), key=lambda study: study.precedence, reverse=True)
+    sets = tuple(part.ids for part in parts if part.can_be_joined)
+    one = replace(every, simulated=usable[0].source == SIMULATED, studies=tuple(studies), sets=sets)
+    return _pooled(one) if len(studies) >= STUDIES_FOR_MEAN else _alone(one)
 
 
-def _sharing(studies: Collection[Evidence]) -> list[list[Evidence]]:
-    """The studies in sets that share items or raters, one by the other; the largest of a set comes first."""
-    sets: list[list[Evidence]] = []
+@dataclass(frozen=True)
+class Sharing:
+    """Studies that share items or raters, one by the other; or one that shares none."""
+
+    studies: tuple[Evidence, ...]
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        return tuple(sorted(study.id for study in self.studies))
+
+    @property
+    def can_be_joined(self) -> bool:
+        """True if several ask for one kind of answer, on one scale and one version of each reference."""
+        versions = {study.reference for study in self.studies if study.reference is not None}
+        kinds = {(study.opinions, study.scale) for study in self.studies}
+        return len(self.studies) > 1 and len(kinds) == 1 and len({phase for phase, _ in versions}) == len(versions)
+
+    def represented(self, joint: Mapping[frozenset[int], Evidence]) -> Evidence:
+        """The analysis of all of them together, else the largest of them, or of some of them together."""
+        members = frozenset(self.ids)
+        analysed = [*(one for some, one in joint.items() if some <= members), *self.studies]
+        first = joint.get(members) or max(analysed, key=lambda study: study.precedence)
+        others = sorted(self.studies, key=lambda study: study.precedence, reverse=True)
+        return replace(first, sharing=tuple(study.id for study in others if study.id not in (first.id, *first.joined)))
+
+
+def _sharing(studies: Iterable[Evidence]) -> list[Sharing]:
+    sets: list[Sharing] = []
     for study in studies:
-        joined = [one for one in sets if any(study.shares(other) for other in one)]
-        sets = [one for one in sets if one not in joined] + [[*(other for one in joined for other in one), study]]
-    for one in sets:
-        one.sort(key=lambda study: study.precedence, reverse=True)
+        joined = [one for one in sets if any(study.shares(other) for other in one.studies)]
+        sets = [one for one in sets if one not in joined] + [Sharing((*(other for one in joined for other in one.studies), study))]
     return sets
 
 
 def _alone(found: Family) -> Family:
     """As the largest study has it."""
     study = found.studies[0]
-    rows, reference_points = [], []
-    for fingerprint, metric in study.metrics.items():
-        meaning = _meaning([(study, metric)])
-        rows.append(
-            Standing(
-                metric.metric,
-                fingerprint,
-                metric.key,
-                line_of(metric, study.another, opinions=study.opinions),
-                (study.id,),
-                metric.decided.n,
-                meaning=meaning,
-            )
-        )
-    for name in REFERENCE_POINTS:
-        if name in study.reference_points:
-            reference_point = study.reference_points[name]
-            reference_points.append(
-                Standing("", name, name, line_of(reference_point, study.another), (study.id,), reference_point.decided.n)
-            )
-    return replace(found, rows=tuple(rows), reference_points=tuple(reference_points), another=study.another)
+
+    def standing(key: str, fingerprint: str, metric: Metric, **more: Any) -> Standing:
+        line = line_of(metric, study.another, opinions=study.opinions and not metric.reference_point)
+        return Standing(key, fingerprint, metric.key, line, (study.id,), metric.decided.n, **more)
+
+    rows = [standing(metric.metric, name, metric, meaning=_meaning([(study, metric)])) for name, metric in study.metrics.items()]
+    points = [standing("", name, study.reference_points[name]) for name in REFERENCE_POINTS if name in study.reference_points]
+    return replace(found, state=ALONE, rows=tuple(rows), reference_points=tuple(points), another=study.another)
 
 
 def _meaning(found: Sequence[tuple[Evidence, Metric]]) -> Meaning | None:
@@ -334,8 +329,7 @@ def _person(found: Sequence[tuple[Evidence, Metric]]) -> Person | None:
     persons = [metric.person for _, metric in found if metric.person is not None and metric.person.reason is None]
     ends = []
     for part, se in (("apart", "apart_se"), ("half", "half_se")):
-        known = [(getattr(one, part)[0], getattr(one, se)) for one in persons if getattr(one, se)]
-        mean = pooled.pool([value for value, _ in known], [error for _, error in known])
+        mean = pooled.pool([(getattr(one, part)[0], getattr(one, se)) for one in persons if getattr(one, se)])
         if mean is None:
             return None
         ends.append((mean.value, mean.low, mean.high))
@@ -344,13 +338,14 @@ def _person(found: Sequence[tuple[Evidence, Metric]]) -> Person | None:
 
 def _another(studies: Sequence[Evidence]) -> Figure | None:
     """Share of what two raters say alike, pooled over studies; None of fewer than three."""
-    known = [study.another for study in studies if study.another is not None and study.another.value is not None and study.another.se]
-    logits = [one for figure in known if (one := pooled.on_logit(figure.value or 0.0, figure.se or 0.0)) is not None]
-    mean = pooled.pool([value for value, _ in logits], [se for _, se in logits])
+    known = [
+        (one, study.another.n) for study in studies if study.another is not None and (one := pooled.on_logit(study.another)) is not None
+    ]
+    mean = pooled.pool([one for one, _ in known])
     if mean is None:
         return None
     mean = mean.as_share()
-    return Figure(mean.value, mean.low, mean.high, sum(figure.n for figure in known))
+    return Figure(mean.value, mean.low, mean.high, sum(n for _, n in known))
 
 
 def _pooled(found: Family) -> Family:
@@ -360,62 +355,57 @@ def _pooled(found: Family) -> Family:
     fingerprints = dict.fromkeys(name for one in studies for name in one.metrics)
     rows = [_row(name, [(study, study.metrics[name]) for study in studies if name in study.metrics], another) for name in fingerprints]
     values = {row.fingerprint: row.over.value for row in rows if row.over is not None}
-    differences: dict[tuple[str, str], list[tuple[float, float]]] = {}
     names = sorted(values)
-    for n, first in enumerate(names):
-        for second in names[n + 1 :]:
-            in_both = [study.pairs[pair] for study in studies if (pair := frozenset((first, second))) in study.pairs]
-            usable = [(value if ahead == first else -value, se) for ahead, value, se in in_both if se > 0]
-            differences[first, second] = usable
+    differences = {pair: [study.pairs[pair] for study in studies if pair in study.pairs] for pair in combinations(names, 2)}
     places = agreement.places(names, pooled.pairs(differences))
     rows = [replace(row, line=replace(row.line, places=places.get(row.fingerprint))) for row in rows]
     rows.sort(key=lambda row: (row.over is None, *agreement.place(values.get(row.fingerprint, 0.0), row.key), row.fingerprint))
-    reference_points = []
-    for name in REFERENCE_POINTS:
-        used = [(study, study.reference_points[name]) for study in studies if name in study.reference_points]
-        if not used:
-            continue
-        over, figure, by = _mean({study.id: metric.decided for study, metric in used})
-        if name == "constant":  # one half everywhere, by its definition
-            figure = replace(figure, value=0.5, state=FigureState.ALIKE, reason=Reason(Key.ALIKE))
-        line = Line(used[0][1].title, figure, another, reference_point=True, key=name, of_studies=over.k if over else None)
-        reference_points.append(Standing("", name, name, line, by, figure.n, over))
-    return replace(found, rows=tuple(rows), reference_points=tuple(reference_points), another=another)
+    points = [
+        _point(name, used, another)
+        for name in REFERENCE_POINTS
+        if (used := [(study, study.reference_points[name]) for study in studies if name in study.reference_points])
+    ]
+    return replace(found, state="pooled", rows=tuple(rows), reference_points=tuple(points), another=another)
+
+
+def _point(name: str, used: Sequence[tuple[Evidence, Metric]], another: Figure | None) -> Standing:
+    """A reference point over the studies that have values of it."""
+    over, figure, by = _mean(used)
+    if name == "constant":  # one half everywhere, by its definition
+        figure = replace(figure, value=0.5, state=FigureState.ALIKE, reason=Reason(Key.ALIKE))
+    line = Line(used[0][1].title, figure, another, reference_point=True, key=name, of_studies=over.k if over else None)
+    return Standing("", name, name, line, by, figure.n, over)
 
 
 def _row(fingerprint: str, here: Sequence[tuple[Evidence, Metric]], another: Figure | None) -> Standing:
     """A metric over the studies that have values of it, without those that it was, or may have been, trained on."""
     trained = tuple(study.id for study, metric in here if metric.trained)
     used = [(study, metric) for study, metric in here if not metric.trained]
-    key, title = here[0][1].metric, here[0][1].title
-    over, figure, by = _mean({study.id: metric.decided for study, metric in used})
-    sized = [metric.over_size for _, metric in used if metric.over_size is not None and metric.over_size.se]
-    beyond = pooled.pool([one.value for one in sized if one.value is not None], [one.se for one in sized if one.se])
+    largest, first = here[0]
+    over, figure, by = _mean(used)
+    beyond = pooled.pool([one for _, metric in used if metric.over_size is not None and (one := metric.over_size.known) is not None])
     above = None if beyond is None else beyond.p <= ALPHA and beyond.value > 0
     state = another_rater.standing(figure, _person(used)) if over is not None else None
-    line = Line(title, figure, another, state, above_size=above, key=key, of_studies=over.k if over else None)
-    line = line if used else replace(line, trained=here[0][1].trained, opinions=here[0][0].opinions)
-    return Standing(key, fingerprint, here[0][1].key, line, by, figure.n, over, _meaning(used), trained)
+    line = Line(first.title, figure, another, state, above_size=above, key=first.metric, of_studies=over.k if over else None)
+    line = line if used else replace(line, trained=first.trained, opinions=largest.opinions)
+    return Standing(first.metric, fingerprint, first.key, line, by, figure.n, over, _meaning(used), trained)
 
 
-def _mean(figures: Mapping[int, Agreement]) -> tuple[Pooled | None, Agreement, tuple[int, ...]]:
-    """The mean over studies, by their ids, the same as a figure, and the ids of the pooled studies. Without a value if fewer than three can
+def _mean(used: Sequence[tuple[Evidence, Metric]]) -> tuple[Pooled | None, Agreement, tuple[int, ...]]:
+    """The mean of a metric over studies, the same as a figure, and the ids of the pooled studies. Without a value if fewer than three can
     be pooled; the ids are then of all studies in which the metric has values for a decided pair."""
-    logits = {
-        study: one
-        for study, figure in figures.items()
-        if figure.value is not None and figure.low is not None and figure.se and (one := pooled.on_logit(figure.value, figure.se))
-    }
-    over = pooled.pool([value for value, _ in logits.values()], [se for _, se in logits.values()])
+    figures = {study.id: metric.decided for study, metric in used}
+    logits = {study: one for study, figure in figures.items() if (one := pooled.on_logit(figure)) is not None}
+    over = pooled.pool(logits.values())
     held = tuple(study for study, figure in figures.items() if figure.value is not None) or tuple(figures)
-    used = held if over is None else tuple(logits)
-    totals = {name: sum(getattr(figures[study], name) for study in used) for name in ("n", "n_eff", "raters", "samples")}
-    coverage = min((share for study in used if (share := figures[study].coverage) is not None), default=None)
+    by = held if over is None else tuple(logits)
+    totals = {name: sum(getattr(figures[study], name) for study in by) for name in ("n", "n_eff", "raters", "samples")}
+    coverage = min((share for study in by if (share := figures[study].coverage) is not None), default=None)
     if over is None:
         few = pooled.few_studies(len(logits))
-        return None, replace(Agreement.lacking(few), coverage=coverage, **totals), used
+        return None, replace(Agreement.lacking(few), coverage=coverage, **totals), by
     over = over.as_share()
-    return over, Agreement(value=over.value, low=over.low, high=over.high, coverage=coverage, **totals), used
+    return over, Agreement(value=over.value, low=over.low, high=over.high, coverage=coverage, **totals), by
 
 
 def verdict(

@@ -84,7 +84,7 @@ class _Pool:
         """The metric's figures in each set, and their mean."""
         scaled = {key: own for key, figure in by_set.items() if (own := _scaled(figure, self.figure)) is not None}
         kept = _counting({key: by_set[key] for key in scaled}, self.records)
-        mean = pooled.pool(*([scaled[key][n] for key in sorted(kept)] for n in (0, 1)))
+        mean = pooled.pool([scaled[key] for key in sorted(kept)])
         sets = tuple(InSet(key, figure, key in kept) for key, figure in sorted(by_set.items()))
         if mean is None:
             few = Reason(Key.FEW_SETS, Counted.SETS, STUDIES_FOR_MEAN, len(kept))
@@ -107,11 +107,11 @@ class _Pool:
 
 def _scaled(figure: SetFigure, pool: str) -> tuple[float, float] | None:
     """The figure and its standard error on the scale that is pooled; None without an interval, and at the ends of the scale."""
-    if figure.low is None or figure.se is None or figure.value is None or not figure.se > 0:
-        return None
     if pool != "srocc":
-        return pooled.on_logit(figure.value, figure.se)
-    return (math.atanh(figure.value), figure.se) if abs(figure.value) < 1 else None
+        return pooled.on_logit(figure)
+    if figure.value is None or figure.low is None or not figure.se or abs(figure.value) >= 1:
+        return None
+    return math.atanh(figure.value), figure.se
 
 
 def _counting(figures: Mapping[str, SetFigure], records: Mapping[str, EvidenceRecord]) -> set[str]:

@@ -13,7 +13,7 @@ from leaderboard.stats.answers import answers
 from leaderboard.stats.minimums import QUESTIONS_FOR_GATE, RATERS_FOR_FIGURE, RATERS_FOR_GATE, STUDIES_FOR_MEAN
 from leaderboard.stats.people import People
 from leaderboard.stats.states import Counted, Key, Reason
-from leaderboard.stats.two_way_intervals import Variance
+from leaderboard.stats.two_way_intervals import Estimate, Variance
 from leaderboard.stats.votes import canonical
 from tests.support.leaderboard.stats.ballots import simulated_votes
 
@@ -178,7 +178,7 @@ def test_places_are_settled_where_no_interval_below_overlaps():
 
 
 def test_the_mean_over_studies():
-    found = pooled.pool([0.9, 0.5, 1.2], [0.2, 0.15, 0.3])
+    found = pooled.pool([(0.9, 0.2), (0.5, 0.15), (1.2, 0.3)])
     assert (found.value, found.low, found.high) == pytest.approx((0.8080626, -0.0472002, 1.6633255), abs=1e-6)
     assert (found.tau2, found.i2) == pytest.approx((0.0736547, 0.6377516), abs=1e-6) and found.prediction is None
     share = found.as_share()
@@ -201,7 +201,8 @@ def test_differences_of_metrics_over_studies_are_tested_with_holms_correction():
 
 
 def test_studies_that_say_the_same_differ_by_nothing_and_two_are_not_pooled():
-    found = pooled.pool([0.5, 0.5, 0.5, 0.5], [0.2, 0.1, 0.3, 0.2])
+    found = pooled.pool([(0.5, 0.2), (0.5, 0.1), (0.5, 0.3), (0.5, 0.2)])
     assert (found.value, found.tau2, found.i2) == pytest.approx((0.5, 0.0, 0.0)) and found.prediction[0] < found.low
-    assert pooled.pool([0.5, 0.7], [0.1, 0.1]) is None
-    assert pooled.on_logit(1.0, 0.0) is None and pooled.on_logit(0.5, 0.05) == pytest.approx((0.0, 0.2))
+    assert pooled.pool([(0.5, 0.1), (0.7, 0.1)]) is None
+    assert pooled.on_logit(Estimate(0.5, 0.4, 0.6, se=0.05)) == pytest.approx((0.0, 0.2))
+    assert pooled.on_logit(Estimate(1.0, 0.7, 1.0, se=0.0)) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
@@ -63,7 +64,7 @@ def evidence(id: int, values: dict[str, float | None], source: str = REAL, n_eff
     metrics = {key: metric(key, value, se, n_eff) for key, value in values.items()}
     reference_points = {name: metric(name, 0.5, error, reference_point=True) for name, error in (("coin", 0.02), ("constant", 0.0))}
     names = sorted(key for key, value in values.items() if value is not None)
-    pairs = {frozenset((a, b)): (a, values[a] - values[b], 0.02) for n, a in enumerate(names) for b in names[n + 1 :]}
+    pairs = {(a, b): (values[a] - values[b], 0.02) for a, b in permutations(names, 2)}
     found = Evidence(id, "wireframe", source, metrics, reference_points, RATER, pairs, frozenset(), frozenset(), 12, 120, False)
     return replace(found, **more)
 
