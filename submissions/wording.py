@@ -96,8 +96,6 @@ COUNTED_WAITS = {  # for one, and for several
         "It is next. {n:,} workers are at other work, such as metric programs and studies.",
     ),
 }
-# Why an entry has left a ranking, behind its name in a list of those that did.
-WITHDRAWN, KEPT_OFF = "withdrawn by its team", "its team has withdrawn a later entry"
 UNRANKED = {
     Reason.LATE: "It was received after the leaderboard was frozen, so it appears when the freeze is lifted.",
     Reason.KEPT_OFF: "It has no rank: after the phase was decided, its team withdrew a later entry, and no earlier entry takes its place.",

@@ -15,6 +15,7 @@ from leaderboard.records.history import (
     Change,
     Entered,
     Gone,
+    Leaving,
     Left,
     Move,
     Moved,
@@ -65,7 +66,7 @@ class RankChart:
     right: float
 
 
-def steps(moments: Sequence[Moment], left: Mapping[int, tuple[datetime, str]] | None = None) -> list[Step]:
+def steps(moments: Sequence[Moment], left: Mapping[int, tuple[datetime, Leaving]] | None = None) -> list[Step]:
     """The steps between rankings, given from the oldest to the newest, the newest step first. `left` says since when and why an entry
     is on the board no more, by its id, where that may be said."""
     found = []
@@ -84,7 +85,7 @@ def steps(moments: Sequence[Moment], left: Mapping[int, tuple[datetime, str]] | 
     return found[::-1]
 
 
-def _changes(before: Board, after: Board, left: Mapping[int, str]) -> Iterator[Change | None]:
+def _changes(before: Board, after: Board, left: Mapping[int, Leaving]) -> Iterator[Change | None]:
     """Differences between two rankings, and their reasons, as far as they may be said."""
     old, new = ({entry.id: n for n, entry in enumerate(board.entries)} for board in (before, after))
     yield _scored(before, after) if before.batch != after.batch else None
@@ -117,7 +118,7 @@ def _scored(before: Board, after: Board) -> Scored:
     )
 
 
-def _gone(before: Board, after: Board, left: Mapping[int, str]) -> Left | None:
+def _gone(before: Board, after: Board, left: Mapping[int, Leaving]) -> Left | None:
     """The entries that are gone, and why: their team's better or later entry, or what `left` says. Hidden ones are counted, not named."""
     staying = {entry.id for entry in after.entries}
     teams = {entry.team_id: entry.name for entry in after.entries if entry.counted}
@@ -128,9 +129,9 @@ def _gone(before: Board, after: Board, left: Mapping[int, str]) -> Left | None:
         if entry.name == HIDDEN_NAME:
             hidden += 1
             continue
-        why = left.get(entry.id, "")
-        instead = teams.get(entry.team_id, "") if not why and after.phase.entries != "all" else ""
-        gone.append(Gone(entry.name, why, instead))
+        reason = left.get(entry.id)
+        instead = teams.get(entry.team_id, "") if reason is None and after.phase.entries != "all" else ""
+        gone.append(Gone(entry.name, reason, instead))
     return Left(tuple(gone), hidden, after.phase.entries) if gone or hidden else None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import ClassVar
 
 
@@ -52,12 +53,19 @@ class Entered(Change):
     entries: tuple[NewEntry, ...]
 
 
+class Leaving(StrEnum):
+    """The reasons why an entry left, where no other entry of its team counts instead."""
+
+    WITHDRAWN = "withdrawn"  # by its team
+    KEPT_OFF = "kept_off"  # its team has withdrawn a later entry
+
+
 @dataclass(frozen=True)
 class Gone:
-    """An entry that left: `why`, where that may be said, or the entry that counts for its team `instead`."""
+    """An entry that left: the `reason`, where that may be said, or the entry that counts for its team `instead`."""
 
     name: str
-    why: str = ""
+    reason: Leaving | None = None
     instead: str = ""
 
 

@@ -39,7 +39,7 @@ from leaderboard.stats.states import too_few
 from leaderboard.stats.study import MetricScores, analyse, stimuli
 from leaderboard.stats.votes import Votes, VotesError, without_raters
 from leaderboard.wording.agreement import STANDINGS, may_be_best
-from leaderboard.wording.reasons import sentence, told
+from leaderboard.wording.reasons import notes, sentence, told
 from leaderboard.wording.settling import settling
 from submissions.client.broken_pipe import end
 from submissions.formats.decimals import cell
@@ -407,7 +407,7 @@ def _pair_report(criterion: str, summary: StudySummary) -> list[str]:
         ends, places = _interval(implied[1], implied[2]), _places(row.rank)
         numbers = f"{_number(theta[0]):>8} {row.answers or row.appearances:>8} {_number(rate):>8}"
         lines.append(f"{row.method[:28]:28} {_number(implied[0]):>9} {ends:>17} {places:>8} {numbers}{_reason(row, summary)}")
-    lines += summary.model.notes if summary.model else []
+    lines += notes(summary.model.omitted, summary.model.prior) if summary.model else []
     if not summary.shares_first:  # nothing hangs on a first place that is shared
         lines += _first_place(summary)
     lines += [*_metric_report(summary), ""]

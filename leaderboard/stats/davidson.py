@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import cached_property, partial
 
 import numpy as np
@@ -29,10 +30,23 @@ STEPS = 100
 BOUND = 15.0  # a side or a covariate beyond this is not finite
 SPREAD = 0.5  # of raters' consistency around that of the panel, as a prior
 NOBODY = Reason(Key.NO_PREFERENCE)
-PRIOR = "A weak prior was used: some entries never lost to the others."
-NO_SIDE = "The side could not be separated from the entries."
-NO_COVARIATE = "{} could not be separated from the entries or from another covariate."
-NO_END = "{} has no finite effect, as where everybody chose by it alone, and was left out."
+SIDE = "side"  # in the place of a covariate's name
+
+
+class Cause(StrEnum):
+    """The reasons why a model leaves out the side or a covariate."""
+
+    UNKNOWN = "unknown"  # it is not known of everything that was compared
+    INSEPARABLE = "inseparable"  # from the entries, or from another covariate
+    ENDLESS = "endless"  # it has no finite effect, as where everybody chose by it alone
+
+
+@dataclass(frozen=True)
+class Omitted:
+    """The side or a covariate that a model leaves out."""
+
+    name: str
+    cause: Cause
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -41,8 +55,8 @@ class Model(Levels):
 
     `theta` are abilities; `nu` is 0 where nobody tied; `gamma` is None if sides are unknown or cannot be separated from the entries; `beta`
     has one value per covariate of `covariates`. The columns of `u` are influences on theta, then (where they were fitted) on ln nu, gamma
-    and beta. `prior` says that abilities were drawn to 0 by a standard normal prior; `notes` are sentences. `asked` are the covariates that
-    it was to take account of, differences float64[N].
+    and beta. `prior` says that abilities were drawn to 0 by a standard normal prior. `asked` are the covariates that it was to take account
+    of, differences float64[N]; `omitted` are those of them, and the side, that it leaves out.
     """
 
     answers: Answers
@@ -51,7 +65,7 @@ class Model(Levels):
     beta: Floats
     covariates: tuple[str, ...]
     prior: bool
-    notes: tuple[str, ...]
+    omitted: tuple[Omitted, ...]
     eta: Floats = field(repr=False)
     asked: Mapping[str, Floats] = field(repr=False, default_factory=dict)
 
@@ -64,9 +78,9 @@ class Model(Levels):
         return len(self) if self.nu > 0 else None
 
     def column(self, name: str) -> int:
-        """The column of `u` of "side" or of a covariate."""
+        """The column of `u` of the side or of a covariate."""
         at = len(self) + (self.nu > 0)
-        if name == "side":
+        if name == SIDE:
             return at
         return at + (self.gamma is not None) + self.covariates.index(name)
 
@@ -123,23 +137,23 @@ def models(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> 
 def fit(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> Model:
     """The model of answers whose entries all met, directly or through others, of which at least one names a winner.
 
-    The side and covariates are left out with a note if they cannot be separated from the entries or have no finite value.
+    The side and covariates are left out if they cannot be separated from the entries or have no finite value.
     """
     entries, place = np.unique(np.concatenate([answers.a, answers.b]), return_inverse=True)
     a, b = place[: len(answers)], place[len(answers) :]
     m = len(entries)
     extra: list[Floats] = []
     names: list[str] = []
-    notes: list[str] = []
+    omitted: list[Omitted] = []
     wanted: dict[str, Floats] = dict(covariates or {})
     if (answers.side > 0).any() and (answers.side < 0).any():
-        wanted = {"side": answers.side.astype(np.float64), **wanted}
+        wanted = {SIDE: answers.side.astype(np.float64), **wanted}
     for name, z in wanted.items():
         if _separate(a, b, m, [*extra, z]):
             extra.append(z)
             names.append(name)
         else:
-            notes.append(NO_SIDE if name == "side" else NO_COVARIATE.format(name))
+            omitted.append(Omitted(name, Cause.INSEPARABLE))
     prior = separated(a, b, answers.verdict, m)
     while True:
         z = np.stack(extra, axis=1) if extra else np.zeros((len(answers), 0))
@@ -151,11 +165,9 @@ def fit(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> Mod
             wild = _endless(a, b, answers.verdict, m, z)
         if not wild:
             break
-        notes.append(NO_END.format("The side" if names[wild[0]] == "side" else names[wild[0]]))
-        del extra[wild[0]], names[wild[0]]
-    if prior:
-        notes.append(PRIOR)
-    sided = bool(names) and names[0] == "side"
+        omitted.append(Omitted(names.pop(wild[0]), Cause.ENDLESS))
+        del extra[wild[0]]
+    sided = names[:1] == [SIDE]
     return Model(
         entries=entries,
         theta=solution.theta,
@@ -167,7 +179,7 @@ def fit(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> Mod
         beta=solution.extra[int(sided) :],
         covariates=tuple(names[int(sided) :]),
         prior=prior,
-        notes=tuple(notes),
+        omitted=tuple(omitted),
         eta=solution.eta,
         asked=dict(covariates or {}),
     )
@@ -435,9 +447,9 @@ def share_of(value: float, nu: float) -> float:
 
 
 def coefficient(model: Model, name: str) -> two_way_intervals.Figure:
-    """The side ("side") or a covariate, with its interval."""
+    """The side or a covariate, with its interval."""
     at = model.column(name)
-    value = model.gamma if name == "side" else float(model.beta[model.covariates.index(name)])
+    value = model.gamma if name == SIDE else float(model.beta[model.covariates.index(name)])
     assert value is not None  # who asks for the side knows that it was fitted
     return two_way_intervals.figure(value, model.u[:, at], model.clusters, np.ones(len(model.answers)), share=False)
 

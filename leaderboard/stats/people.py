@@ -28,7 +28,7 @@ from leaderboard.stats import (
 )
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.answers import Answers
-from leaderboard.stats.davidson import Model
+from leaderboard.stats.davidson import Cause, Model, Omitted
 from leaderboard.stats.levels import Levels, Places
 from leaderboard.stats.metric_board import Scored
 from leaderboard.stats.mos_table import Ratings
@@ -52,7 +52,6 @@ from leaderboard.stats.uncertainty import ALPHA, paired
 from leaderboard.stats.votes import Floats, Ints, finite
 
 ONLY_DAMAGED = Reason(Key.ONLY_DAMAGED)
-UNKNOWN_COVARIATE = "{} is not known of everything that was compared, so no account was taken of it."
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,9 +265,9 @@ class People:
             coefficients.append(Covariate(name, *beta.ends, davidson.share_of(value, model.nu), low, high))
         side = left = None
         if model.gamma is not None:
-            side, left = davidson.coefficient(model, "side").ends, davidson.share_of(model.gamma, model.nu)
-        unknown = [UNKNOWN_COVARIATE.format(name) for name, one in self._differences.items() if not one.had.all()]
-        return Preference(number, model.nu, side, left, coefficients, model.prior, [*unknown, *model.notes])
+            side, left = davidson.coefficient(model, davidson.SIDE).ends, davidson.share_of(model.gamma, model.nu)
+        unknown = [Omitted(name, Cause.UNKNOWN) for name, one in self._differences.items() if not one.had.all()]
+        return Preference(number, model.nu, side, left, coefficients, model.prior, [*unknown, *model.omitted])
 
     # --- K: what would settle first place
 

@@ -16,7 +16,7 @@ from typing import Any, Self
 from leaderboard.stats.agreement import Agreement, MetricPair, ThreeWay
 from leaderboard.stats.another_rater import Ceiling, Person, Standing
 from leaderboard.stats.correlation import Opinion, Order
-from leaderboard.stats.davidson import Fragile
+from leaderboard.stats.davidson import Fragile, Omitted
 from leaderboard.stats.judge_substitution import Gate, Joined
 from leaderboard.stats.judges import LeftShare
 from leaderboard.stats.meaning import Difference
@@ -215,7 +215,8 @@ class Covariate:
 
 @dataclass(frozen=True)
 class Preference:
-    """The model of one part of the entries: ties, sides, covariates, and what had to be left out."""
+    """The model of one part of the entries: ties, sides and covariates, and those `omitted`. It has a weak `prior` if some entries never
+    lost to the others."""
 
     part: int
     nu: float
@@ -223,7 +224,7 @@ class Preference:
     left_preferred: float | None
     covariates: list[Covariate]
     prior: bool
-    notes: list[str]
+    omitted: list[Omitted]
 
 
 @dataclass(frozen=True)

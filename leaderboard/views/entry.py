@@ -29,7 +29,6 @@ from leaderboard.records.board import Board
 from leaderboard.records.unit import Unit
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.records import EntryPair
-from leaderboard.stats.states import too_few
 from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
 from leaderboard.viewer import render_scene
 from leaderboard.views.gallery import gallery
@@ -39,7 +38,7 @@ from leaderboard.wording import entry_summary as summary_words
 from leaderboard.wording.digits import rounded
 from leaderboard.wording.figures import interval
 from leaderboard.wording.nouns import plural
-from leaderboard.wording.people import why
+from leaderboard.wording.people import no_place
 from submissions.errors import Refused
 from submissions.forms import EntryForm
 from submissions.lookup import EntryPlace, entry_place
@@ -114,10 +113,9 @@ def _ranked_context(place: EntryPlace, evaluation: Evaluation, board: Board, ind
     """Context of an entry's place in the ranking, by the metrics and with people."""
     submission, phase, people = place.submission, place.submission.phase, of_board(board)
     entry_pairs, n_open = _entry_pairs(place, board)
-    is_early = people is not None and too_few(people.found.reason)
     return {
         "people": people,
-        "people_early": f"Too early to say what people prefer. {why(people.found, people.noun)}" if people and is_early else "",
+        "no_people": "" if people is None or people.only_means else no_place(people.found, people.noun),
         "people_url": reverse("study", args=[phase.challenge.slug, board.phase.slug, people.study.slug]) if people else "",
         "board_noun": board.resampled,
         "primary_title": board.primary.title if board.primary else "",

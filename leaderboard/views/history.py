@@ -8,12 +8,11 @@ from django.shortcuts import render
 from leaderboard.boards import history
 from leaderboard.lookup import audience_of, not_shown_yet
 from leaderboard.models import Snapshot, read_board
-from leaderboard.records.history import PeopleChanged, Step
+from leaderboard.records.history import Leaving, PeopleChanged, Step
 from leaderboard.service.page_cache import PARTS
 from leaderboard.wording import history as words
 from submissions.lookup import PhasePlace, phase_place
 from submissions.visibility import hidden_from
-from submissions.wording import KEPT_OFF, WITHDRAWN
 
 LATELY = 3  # changes that the board's page tells
 MAX_RANKINGS = 40  # rankings, the newest; those that were passing ones are not kept anyway
@@ -51,8 +50,7 @@ def _computed(
     entries = place.phase.submissions.filter(pk__in=known)
     withdrawn = entries.filter(withdrawn_at__isnull=False).values_list("pk", "withdrawn_at")
     kept_off = entries.kept_off(place.phase, place.now).values_list("pk", "kept_off_since")
-    left = {pk: (at, WITHDRAWN) for pk, at in withdrawn}
-    left |= {pk: (at, KEPT_OFF) for pk, at in kept_off}
+    left = {pk: (at, Leaving.WITHDRAWN) for pk, at in withdrawn} | {pk: (at, Leaving.KEPT_OFF) for pk, at in kept_off}
     moments = _by_day(moments)
     return history.steps(moments, left), history.chart(moments)
 

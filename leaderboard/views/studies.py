@@ -296,6 +296,7 @@ def _analysis_context(place: PhasePlace, study: Study, summary: Summary, metric:
         "n_contradictions": len(table.turned),
         "compare": reverse("compare", args=[study.phase.challenge.slug, study.phase.slug]),
         "covariates": words.covariates(summary),
+        "notes": words.left_out(summary),
         "sides": words.sides(summary),
         "two_people": words.two_raters(summary, noun),
         "rater_groups": words.rater_groups(summary, noun),

@@ -226,7 +226,7 @@ def verdict(found: Verdict) -> Statement:
     if found.known is Known.ALIKE:
         why = sentence(line.figure.reason, line.noun)
         votes = counted(line.figure.n, answer(line.opinions))
-        return Statement.of(f"It decides as {who} do in ", figure, f" comparisons, of {votes}, without an interval: {why}")
+        return Statement.of(f"It decides as {who} do in ", figure, f" comparisons, of {votes}. {why}")
     rest = f" comparisons {interval(*line.figure.ends[1:])}".rstrip() + f": {state(line)}"
     if line.another is not None and line.level not in NO_BETTER:
         rest += f" (another rater: {share_of(line.another)})"

@@ -52,7 +52,8 @@ def rule_value(it: RuleValue | None) -> str:
     metrics, listed = counted(len(it.ranks), "metric"), ", ".join(f"{rank:g}" for rank in it.ranks)
     match it.rule.key:
         case "primary":
-            said = f"rank {it.ranks[0]:g} in {it.rule.title}, the primary metric"
+            # Equal values have the mean of their ranks here, so a counted entry's own rank says it better.
+            said = f"{'rank' if it.counted else f'rank {it.ranks[0]:g}'} in {it.rule.title}, the primary metric"
         case "borda":
             said = f"{it.value:g} Borda points from ranks in {metrics}: {listed}"
         case "weighted":

@@ -5,11 +5,11 @@ from __future__ import annotations
 from leaderboard.records.claim import Claim, FirstPlace, Named
 from leaderboard.stats.states import too_few
 from leaderboard.wording import contradiction
-from leaderboard.wording.nouns import NOUN, counted, verb
+from leaderboard.wording.nouns import NOUN, counted, some_of, verb
 from leaderboard.wording.reasons import sentence
 from leaderboard.wording.statement import Statement, name, person
 
-UNKNOWN = "how certain is unknown"
+UNKNOWN = "the certainty is unknown"
 
 
 def others(first: FirstPlace, by: str, what: str = "place") -> str:
@@ -18,7 +18,7 @@ def others(first: FirstPlace, by: str, what: str = "place") -> str:
     k, n = len(first.open), len(first.open) + len(first.behind)
     if not k:
         return f"{by} its {what} may be as low as {first.low_end}." if first.low_end else ""
-    some = "the other" if n == 1 else f"{k} of {n} others" if k < n else f"all {n} others"
+    some = some_of(k, n)
     return f"{by} {some} may be first too." if first.tested else f"{by} it is tied with {some}."
 
 
@@ -54,7 +54,10 @@ def statement(claim: Claim) -> Statement:
         shared = f"it shares first place with {counted(n - 1, 'other')}" if ours in claim.people else f"{n} other entries share first place"
         return Statement.of("The metrics put ", name(ours[0]), f" first. With people {shared}.")
     if more:
-        return Statement.of(f"{len(claim.metrics)} entries share first place by the metrics. People put ", person(theirs[0]), " first.")
+        shared, first = f"{len(claim.metrics)} entries share first place by the metrics.", person(theirs[0])
+        if claim.first.open or claim.first.low_end:
+            return Statement.of(f"{shared} With people ", first, " leads, but first place is open.")
+        return Statement.of(f"{shared} People put ", first, " first.")
     if ours == theirs:
         if any(first.open or first.low_end for first in (claim.first, claim.first_by_metrics) if first is not None):
             return Statement.of(person(ours[0]), " leads by the metrics and with people, but first place is open.")

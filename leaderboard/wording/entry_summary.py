@@ -10,7 +10,7 @@ from leaderboard.wording.acceptance_test import outcome
 from leaderboard.wording.board import no_order, rule
 from leaderboard.wording.digits import rounded
 from leaderboard.wording.figures import interval, share
-from leaderboard.wording.nouns import answers, counted, listed
+from leaderboard.wording.nouns import answers, counted, listed, some_of
 from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.people import rough
 from leaderboard.wording.ranks import ordinal, place
@@ -44,8 +44,8 @@ def unranked(it: Unranked | None) -> str:
 def rank(it: OwnRank) -> Statement:
     """Rank of an entry, and the number of entries that it is significantly different from."""
     level = f", level with {counted(it.level - 1, 'other')}" if it.level > 1 else ""
-    parts = [f"significantly ahead of {it.behind}"] if it.behind else []
-    parts += [f"significantly behind {it.ahead}"] if it.ahead else []
+    parts = [f"significantly ahead of {counted(it.behind, 'entry')}"] if it.behind else []
+    parts += [f"significantly behind {counted(it.ahead, 'entry')}"] if it.ahead else []
     if it.tied:
         parts.append(f"tied with {listed(it.names) if 0 < len(it.names) <= NAMED else counted(it.tied, 'other')}")
     tested = f": {', '.join(parts)}" if parts else ""
@@ -57,7 +57,7 @@ def _some(names: Sequence[str], of: int | None = None) -> str:
     n = len(names)
     if n <= NAMED:
         return listed(names)
-    return f"{n} others" if of is None else f"{n} of {of} others" if n < of else f"all {of} others"
+    return f"{n} others" if of is None else some_of(n, of)
 
 
 def people(it: OwnPlace) -> Statement:

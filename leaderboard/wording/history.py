@@ -9,6 +9,7 @@ from leaderboard.records.history import (
     Change,
     Entered,
     Gone,
+    Leaving,
     Left,
     Moved,
     NewEntry,
@@ -22,6 +23,7 @@ from leaderboard.wording.nouns import answer, answers, counted, listed, plural
 
 NAMED = 3  # entries that a sentence names; of more it gives the number
 MOVES = 4  # changes of rank that are said of one step
+LEAVING = {Leaving.WITHDRAWN: "withdrawn by its team", Leaving.KEPT_OFF: "its team has withdrawn a later entry"}
 INSTEAD = {"best": "a better entry", "latest": "a later entry", "chosen": "another choice"}
 
 
@@ -79,8 +81,8 @@ def _left(it: Left) -> str:
 
 
 def _gone(it: Gone, counts: str) -> str:
-    if it.why:
-        return f"{it.name}: {it.why}"
+    if it.reason is not None:
+        return f"{it.name}: {LEAVING[it.reason]}"
     return f"{it.name}: its team has {INSTEAD[counts]}, {it.instead}" if it.instead else it.name
 
 

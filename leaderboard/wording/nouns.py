@@ -30,6 +30,13 @@ def counted(n: int, noun: str) -> str:
     return f"{n:,} {plural(noun, n)}"
 
 
+def some_of(k: int, n: int) -> str:
+    """So many of the other `n` entries: `the other`, `both others`, `2 of 5 others`, `all 5 others`."""
+    if k < n:
+        return f"{k} of {n} others"
+    return {1: "the other", 2: "both others"}.get(n, f"all {n} others")
+
+
 def verb(word: str, n: int | None = None) -> str:
     """The verb of a number of things, given as of one: `is`, `has`, `lacks`."""
     return word if n == 1 else VERBS.get(word, word.removesuffix("s"))

@@ -9,6 +9,7 @@ from leaderboard.records.agreement import Line
 from leaderboard.records.board import HumanAgreement
 from leaderboard.records.people import Basis
 from leaderboard.stats.minimums import ITEMS_FOR_FIGURE, ITEMS_FOR_FIRM_INTERVAL, RATERS_FOR_FIGURE, RATERS_FOR_FIRM_INTERVAL
+from leaderboard.stats.states import too_few
 from leaderboard.wording import agreement
 from leaderboard.wording.nouns import NOUN, answers, counted, listed, people, plural, verb
 from leaderboard.wording.reasons import why as reason_words
@@ -49,6 +50,12 @@ def earlier(found: HumanAgreement) -> str:
 def why(found: HumanAgreement, noun: str = NOUN) -> str:
     """Reason why there are no figures; empty where there are. An earlier ranking says it as it did then."""
     return reason_words(found, noun)
+
+
+def no_place(found: HumanAgreement, noun: str = NOUN) -> str:
+    """The same beside an entry: it has no place with people."""
+    early = "Too early to say what people prefer. " if too_few(found.reason) else ""
+    return f"{early}{why(found, noun)}"
 
 
 def missing(found: HumanAgreement, lines: Sequence[Line], noun: str = NOUN) -> str:

@@ -1,20 +1,21 @@
 """Reasons of figures as sentences: the one place that words why there is no number, or no interval.
 
-`told` puts the sentence beside each reason of a content in JSON's types, as `why`: for outputs alone, where programs read it. It is
-never stored, and no code reads it.
+`told` puts the sentence beside each reason of a content in JSON's types, as `why`, and `notes` beside what a model omits: for outputs
+alone, where programs read them. They are never stored, and no code reads them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from leaderboard.stats.davidson import SIDE, Cause, Omitted
 from leaderboard.stats.states import Counted, Key, Reason
 from leaderboard.wording.nouns import plural
 
 SENTENCES = {
     Key.FEW: "Too few {counted}: {need} are needed, there {are} {have}.",
-    Key.FEW_FOR_DIFFERENCE: "Too few {counted}: {need} are needed, there {are} {have}.",
+    Key.FEW_FOR_DIFFERENCE: "Too few comparisons between different values: they cover {have} {counted}, and {need} are needed.",
     Key.FEW_SHARED: "{have} of {need} votes on comparisons that two raters decided: too few to compare it with another rater.",
     Key.FEW_STUDIES: "Fewer than {need} studies, so they are listed and not pooled.",
     Key.FEW_SETS: "A mean needs {need} sets of one material, and there are {have}, so they are listed and not pooled.",
@@ -25,12 +26,12 @@ SENTENCES = {
     Key.FEW_FOR_CORRELATION_INTERVAL: "No interval, because there are fewer than {need} entries.",
     Key.FEW_FOR_INTERVAL: "Too few {counted} for an interval: {need} are needed, there {are} {have}.",
     Key.FEW_FOR_TOLERANCE: "Two items are needed to find a tolerance on one and judge it on the other.",
-    Key.ALIKE: "All answers are alike.",
+    Key.ALIKE: "No interval, because all raters and items give the same value.",
     Key.SAME_SCORES: "All {have} scores are {value:g}.",
     Key.IN_LINE: "No interval, because all entries are in one line.",
     Key.UNSTABLE: "No interval, because leaving out one of the groups or raters leaves no value.",
     Key.ALWAYS_HIGHER: "Everybody preferred the higher side of every difference.",
-    Key.NO_PREFERENCE: "Nobody preferred either.",
+    Key.NO_PREFERENCE: "Nobody preferred one entry to another.",
     Key.NO_WINNER: "No answer names a winner between entries that this metric has values for.",
     Key.NO_ANSWER: "Nobody answered on entries that this metric has values for.",
     Key.NEVER_TIED: "People never answered with a tie, so there is nothing to predict.",
@@ -53,6 +54,15 @@ SENTENCES = {
     Key.OUT_OF_RANGE: "The combined share is below 0 or above 1, which cannot be; only people's own figure is shown.",
     Key.JUDGE_SILENT: "It answered none of people's comparisons.",
     Key.EARLIER: "Computed by an earlier version.",
+}
+OMITTED = {
+    Cause.UNKNOWN: "{} is not known of everything that was compared, so no account was taken of it.",
+    Cause.INSEPARABLE: "{} could not be separated from the entries or from another covariate.",
+    Cause.ENDLESS: "{} has no finite effect, as where everybody chose by it alone, and was left out.",
+}
+SIDE_OMITTED = {
+    Cause.INSEPARABLE: "The side could not be separated from the entries.",
+    Cause.ENDLESS: "The side has no finite effect, as where everybody chose by it alone, and was left out.",
 }
 Noun = str | Callable[[], str]  # or what looks it up
 SAMPLE = "sample"  # of what people were asked about, where no challenge names it
@@ -77,6 +87,12 @@ def sentence(reason: Reason | None, noun: Noun = SAMPLE) -> str:
         value=reason.value,
         item=item,
     )
+
+
+def notes(omitted: Iterable[Omitted], prior: bool) -> list[str]:
+    """Sentences on what a model of people's preferences leaves out, and on its prior."""
+    said = [SIDE_OMITTED[one.cause] if one.name == SIDE else OMITTED[one.cause].format(one.name) for one in omitted]
+    return [*said, "A weak prior was used: some entries never lost to the others."] if prior else said
 
 
 def clause(reason: Reason | None, noun: Noun = SAMPLE) -> str:
@@ -104,6 +120,8 @@ def told(content: Any, noun: Noun = SAMPLE) -> Any:
         words = f"{name.removesuffix('reason')}why"
         if name.endswith("reason") and words not in found and (each is None or isinstance(each, dict)):
             found[words] = "" if each is None else sentence(read(each), noun)
+    if "omitted" in found:
+        found["notes"] = notes((Omitted(**one) for one in content["omitted"]), content["prior"])
     return found
 
 

@@ -19,7 +19,7 @@ from leaderboard.wording import people as people_words
 from leaderboard.wording.agreement import may_be_best, sentenced
 from leaderboard.wording.figures import interval, number, share
 from leaderboard.wording.nouns import NOUN, answer, answers, counted, listed, people, plural, sampled_noun, verb
-from leaderboard.wording.reasons import Noun, clause, named, sentence
+from leaderboard.wording.reasons import Noun, clause, named, notes, sentence
 from leaderboard.wording.settling import settling, unequal
 from leaderboard.wording.statement import Part, Statement, name
 
@@ -103,7 +103,9 @@ def _preferred(summary: Summary, noun: Noun) -> Statement:
     if not open_:  # all answers are alike: nothing says how certain any lead is
         if len({line.reason for line in ranked}) > 1:  # each is of the ratings of one entry
             return claim("Nothing says how certain people's preferences are:", "all ratings of one entry are the same, with each of them.")
-        return claim(sentence(ranked[0].reason or ALIKE, noun))
+        first = [line.method for line in ranked if line.value[0] == ranked[0].value[0]]
+        leads = f"People put {first[0]} first." if len(first) == 1 else f"{names(first)} share first place with people."
+        return claim(leads, sentence(ranked[0].reason or ALIKE, noun))
     end = ranked[0].rank[1] if ranked[0].rank is not None else None
     if end != 1:  # by the first's own range, as everywhere
         may = " may be first" if len(open_) > 1 else f" may be first, and its place may be as low as {end}"
@@ -368,6 +370,11 @@ def covariates(summary: Summary) -> list[str]:
         f"{who[one.name]} win {share(one.share)} % {interval(one.share_low, one.share_high)} of comparisons with otherwise equal entries."
         for one in known
     ]
+
+
+def left_out(summary: Summary) -> list[str]:
+    """Sentences on what the models of people's preferences leave out, part by part."""
+    return [note for model in summary.models for note in notes(model.omitted, model.prior)]
 
 
 def two_raters(summary: Summary, noun: Noun = NOUN) -> str:

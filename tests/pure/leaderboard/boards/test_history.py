@@ -14,6 +14,7 @@ from leaderboard.records.history import (
     Change,
     Entered,
     Gone,
+    Leaving,
     Left,
     Move,
     Moved,
@@ -73,15 +74,15 @@ def test_new_entries_have_their_ranks_and_those_they_push_down():
 
 
 @pytest.mark.parametrize(
-    ("left", "why"),
+    ("left", "reason"),
     [
-        ({1: (START + timedelta(days=1), "withdrawn by its team")}, "withdrawn by its team"),
-        ({1: (START + timedelta(days=2), "withdrawn by its team")}, ""),  # it was gone before
-        ({}, ""),
+        ({1: (START + timedelta(days=1), Leaving.WITHDRAWN)}, Leaving.WITHDRAWN),
+        ({1: (START + timedelta(days=2), Leaving.WITHDRAWN)}, None),  # it was gone before
+        ({}, None),
     ],
 )
-def test_entries_that_left_have_a_reason_where_that_may_be_said(left, why):
-    assert changes(NOW, without(NOW, 0), left)[0] == Left((Gone("gable", why),), 0, NOW.phase.entries)
+def test_entries_that_left_have_a_reason_where_that_may_be_said(left, reason):
+    assert changes(NOW, without(NOW, 0), left)[0] == Left((Gone("gable", reason),), 0, NOW.phase.entries)
 
 
 def test_a_teams_better_entry_is_the_reason_why_its_other_went():

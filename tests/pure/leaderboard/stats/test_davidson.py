@@ -13,6 +13,7 @@ import scipy
 
 from leaderboard.stats import agreement, davidson, two_way_intervals
 from leaderboard.stats.answers import Answers, answers
+from leaderboard.stats.davidson import SIDE, Cause, Omitted
 from leaderboard.stats.votes import Vote, canonical
 from tests.pure.leaderboard.stats.test_agreement import made, simulated
 
@@ -41,9 +42,9 @@ def test_three_entries():
     assert davidson.implied(model).value == pytest.approx([0.7106872, 0.4867502, 0.3025626], abs=1e-6)
 
 
-def test_an_entry_that_never_lost_a_point_gets_a_weak_prior_and_a_note():
+def test_an_entry_that_never_lost_a_point_gets_a_weak_prior():
     model = davidson.fit(counted({"AB": (5, 0, 0)}))
-    assert model.theta == pytest.approx([0.8167531, -0.8167531], abs=1e-6) and model.prior and model.notes == (davidson.PRIOR,)
+    assert model.theta == pytest.approx([0.8167531, -0.8167531], abs=1e-6) and model.prior and not model.omitted
     assert np.isfinite(model.u).all() and model.u.sum(axis=0) == pytest.approx(np.zeros(2), abs=1e-9)
 
 
@@ -75,7 +76,7 @@ def test_a_side_that_has_no_end_together_with_abilities_is_left_out(ties):
     if ties:  # a tie on the left keeps them
         assert model.gamma is not None and np.abs(model.eta).max() < 5
     else:
-        assert model.gamma is None and model.notes == (davidson.NO_END.format("The side"),) and not model.prior
+        assert model.gamma is None and model.omitted == (Omitted(SIDE, Cause.ENDLESS),) and not model.prior
         assert model.theta == pytest.approx([math.log(9) / 2, -math.log(9) / 2], abs=1e-6)
         assert davidson.implied(model).value == pytest.approx([0.9, 0.1], abs=1e-6)
 
@@ -89,7 +90,7 @@ def test_a_side_beside_abilities_that_lie_far_apart_stays():
             winner = pair[1] if count == 400 and n in (6, 7) else pair[0]
             votes.append(Vote(f"r{n % 9}", left, right, "left" if winner == left else "right", f"s{n}"))
     model = davidson.fit(answers(canonical(votes)))
-    assert model.gamma == pytest.approx(0.0, abs=1e-6) and not model.notes and not model.prior
+    assert model.gamma == pytest.approx(0.0, abs=1e-6) and not model.omitted and not model.prior
     assert np.abs(model.eta).max() == pytest.approx(3 * math.log(199), abs=1e-3)
 
 
@@ -122,7 +123,7 @@ def test_without_ties_it_is_bradley_and_terrys():
     wins = [(int(i), int(j)) for i, j in rng.integers(0, 6, (400, 2)) if i != j]
     rows = [Vote(f"r{n % 9}", f"m{i}", f"m{j}", "left", f"s{n}") for n, (i, j) in enumerate(wins)]
     model = davidson.fit(answers(canonical(rows)))
-    assert model.nu == 0 and model.gamma is None and model.notes == (davidson.NO_END.format("The side"),)  # all won on the left
+    assert model.nu == 0 and model.gamma is None and model.omitted == (Omitted(SIDE, Cause.ENDLESS),)  # all won on the left
     said = answers(canonical(rows))
     unsided = davidson.fit(replace(said, side=np.zeros(len(said), dtype=int)))
     assert unsided.theta == pytest.approx(choix.opt_pairwise(6, wins), abs=1e-6)
@@ -181,7 +182,7 @@ def test_a_covariate_is_found_and_one_that_is_a_combination_of_entries_refused_b
     gaps = textured[said.sample, said.a] - textured[said.sample, said.b]
     model = davidson.fit(said, {"textured": gaps.astype(float), "number": (said.a - said.b).astype(float)})
     assert model.covariates == ("textured",) and abs(float(model.beta[0]) - 0.8) < 0.2
-    assert davidson.NO_COVARIATE.format("number") in model.notes
+    assert Omitted("number", Cause.INSEPARABLE) in model.omitted
 
 
 def test_parts_that_never_met_have_columns_of_their_own_and_nobody_preferring_any_has_none():

@@ -7,9 +7,8 @@ import pytest
 
 from leaderboard.stats import meaning
 from leaderboard.stats.meaning import difference
-from leaderboard.stats.minimums import RATERS_FOR_DIFFERENCE
+from leaderboard.stats.minimums import ENTRIES_FOR_DIFFERENCE, RATERS_FOR_DIFFERENCE
 from leaderboard.stats.states import Counted, Key, Reason
-from leaderboard.wording.reasons import sentence
 from tests.pure.leaderboard.stats.test_agreement import simulated
 from tests.support.leaderboard.stats.golden import golden, study
 
@@ -34,7 +33,7 @@ def test_too_few_entries_are_named():
     counted, metrics = study()
     first_six = counted.take((counted.a < 6) & (counted.b < 6))
     reason = difference(first_six, metrics["good"].scored.of_entries).reason
-    assert sentence(reason) == golden("A")["few_entries"]
+    assert reason == Reason(Key.FEW_FOR_DIFFERENCE, Counted.ENTRIES, ENTRIES_FOR_DIFFERENCE, 6)
 
 
 def test_the_share_asked_of_the_other_side_is_what_is_left():

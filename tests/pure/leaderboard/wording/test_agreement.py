@@ -187,7 +187,7 @@ def test_which_metrics_may_be_the_best(places, said):
         ),
         (
             Verdict(Known.ALIKE, Line("m", agreement(1.0, n=1).because(Reason(Key.ALIKE)))),
-            "It decides as people do in 100 of 100 comparisons, of 1 vote, without an interval: All answers are alike.",
+            "It decides as people do in 100 of 100 comparisons, of 1 vote. No interval, because all raters and items give the same value.",
         ),
         (
             Verdict(Known.TRAINED, Line("m", agreement(0.9, 0.8, 1.0), trained="these")),

@@ -42,7 +42,7 @@ RANKS = {"value": 6.5, "ranks": (1, 3, 1.5), "weights": (3, 1, 0.5), "incomplete
 @pytest.mark.parametrize(
     ("key", "changes", "words"),
     [
-        ("primary", {"ranks": (1,)}, "rank 1 in HSS, the primary metric"),
+        ("primary", {"ranks": (1,)}, "rank in HSS, the primary metric"),
         ("mean_rank", {}, "mean rank of 3 metrics: 1, 3, 1.5"),
         ("mean_rank", {"ranks": (2,)}, "mean rank of 1 metric: 2"),
         ("median_rank", {"incomplete": 1}, "median rank of 3 metrics: 1, 3, 1.5 (1 incomplete entry left out)"),

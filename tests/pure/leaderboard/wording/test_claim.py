@@ -45,14 +45,14 @@ def test_who_else_may_be_first(first, said):
             Claim((A,), (A,), OPEN, FirstPlace([0], [], [1], True, 2)),
             f"{LEADS} By the metrics its rank may be as low as 2. With people the other may be first too.",
         ),
-        (Claim((A,), (A,), SETTLED, alike=True), f"Metrics and people both put a first; how certain is unknown. {ALIKE}"),
+        (Claim((A,), (A,), SETTLED, alike=True), f"Metrics and people both put a first; the certainty is unknown. {ALIKE}"),
         (Claim((A,), (B,), OPEN), "a leads by the metrics, b with people; with people these two are tied."),
         (
             Claim((A,), (B,), SETTLED, corrected=True),
             "a leads by the metrics, b with people; with people these two are tied, corrected for all pairs.",
         ),
         (Claim((A,), (B,), SETTLED, met=False), "a leads by the metrics, b with people; nobody was asked about these two."),
-        (Claim((A,), (B,), SETTLED, alike=True), f"a leads by the metrics, b with people; how certain is unknown. {ALIKE}"),
+        (Claim((A,), (B,), SETTLED, alike=True), f"a leads by the metrics, b with people; the certainty is unknown. {ALIKE}"),
         (
             Claim((A,), (B,), SETTLED, parted=PARTED),
             "The metrics put a first. People prefer b. People would pick b in 70 of 100 comparisons of the two [60, 80].",
@@ -64,7 +64,8 @@ def test_who_else_may_be_first(first, said):
         ),
         (
             Claim((A, B), (A,), OPEN),
-            "2 entries share first place by the metrics. People put a first. With people the other may be first too.",
+            "2 entries share first place by the metrics. With people a leads, but first place is open. "
+            "With people the other may be first too.",
         ),
         (Claim((A, B), (A, B), SETTLED), "2 entries share first place by the metrics, and 2 with people."),
         (Claim((A,), (A, B), SETTLED), "The metrics put a first. With people it shares first place with 1 other."),
@@ -96,7 +97,7 @@ def test_who_else_may_be_first(first, said):
         ),
         (
             Claim((A,), (B,), SETTLED, reason=Reason(Key.NO_PREFERENCE)),
-            "The order is not compared with people. Nobody preferred either.",
+            "The order is not compared with people. Nobody preferred one entry to another.",
         ),
     ],
 )

@@ -32,8 +32,11 @@ THIRD = replace(FIRST, place=(2, 3), is_first=False, firsts=("ridge",), tied=Tru
         (replace(SECOND, rule=Rule("primary", 0)), "Rank 2 of 4 by the primary metric."),
         (replace(SECOND, level=2), "Rank 2 of 4, level with 1 other by A."),
         (replace(SECOND, level=3), "Rank 2 of 4, level with 2 others by A."),
-        (replace(SECOND, ahead=1), "Rank 2 of 4 by A: significantly behind 1."),
-        (replace(SECOND, behind=1, tied=2, names=("gable", "hip")), "Rank 2 of 4 by A: significantly ahead of 1, tied with gable and hip."),
+        (replace(SECOND, ahead=1), "Rank 2 of 4 by A: significantly behind 1 entry."),
+        (
+            replace(SECOND, behind=1, tied=2, names=("gable", "hip")),
+            "Rank 2 of 4 by A: significantly ahead of 1 entry, tied with gable and hip.",
+        ),
         (replace(SECOND, tied=1), "Rank 2 of 4 by A: tied with 1 other."),
         (replace(SECOND, tied=4, names=("a", "b", "c", "d")), "Rank 2 of 4 by A: tied with 4 others."),
     ],

@@ -6,17 +6,21 @@ from dataclasses import asdict
 
 import pytest
 
+from leaderboard.stats.davidson import SIDE, Cause, Omitted
 from leaderboard.stats.records import plain
 from leaderboard.stats.states import SHOWN, STATES, Counted, Key, Reason, State
 from leaderboard.stats.two_way_intervals import Figure
-from leaderboard.wording.reasons import SENTENCES, clause, read, sentence, told
+from leaderboard.wording.reasons import SENTENCES, clause, notes, read, sentence, told
 from leaderboard.wording.worded import worded
 
 SAID = [
     (Reason(Key.FEW, Counted.RATERS, 7, 3), "Too few raters: 7 are needed, there are 3."),
     (Reason(Key.FEW, Counted.RATERS, 7, 1), "Too few raters: 7 are needed, there is 1."),
     (Reason(Key.FEW, Counted.ITEMS, 7, 0), "Too few houses: 7 are needed, there are 0."),
-    (Reason(Key.FEW_FOR_DIFFERENCE, Counted.PAIRS, 15, 9), "Too few pairs of entries: 15 are needed, there are 9."),
+    (
+        Reason(Key.FEW_FOR_DIFFERENCE, Counted.PAIRS, 15, 9),
+        "Too few comparisons between different values: they cover 9 pairs of entries, and 15 are needed.",
+    ),
     (
         Reason(Key.FEW_SHARED, Counted.ANSWERS, 100, 54),
         "54 of 100 votes on comparisons that two raters decided: too few to compare it with another rater.",
@@ -75,6 +79,21 @@ def test_a_figure_is_stored_without_words_and_told_with_them_in_the_noun_of_its_
     assert told(found) == found, "what is said stays as it was said"
     record = worded({"decided": figure, "metrics": (figure,)}, "scene")
     assert record["decided"].why == record["metrics"][0].why == found["decided"]["why"] and worded(record) == record and not figure.why
+
+
+def test_what_a_model_omits_is_told_in_notes():
+    omitted = [Omitted("size", Cause.UNKNOWN), Omitted(SIDE, Cause.INSEPARABLE), Omitted("size", Cause.INSEPARABLE)]
+    found = told(plain({"model": {"prior": True, "omitted": [*omitted, Omitted(SIDE, Cause.ENDLESS), Omitted("size", Cause.ENDLESS)]}}))
+    endless = "has no finite effect, as where everybody chose by it alone, and was left out."
+    assert found["model"]["notes"] == [
+        "size is not known of everything that was compared, so no account was taken of it.",
+        "The side could not be separated from the entries.",
+        "size could not be separated from the entries or from another covariate.",
+        f"The side {endless}",
+        f"size {endless}",
+        "A weak prior was used: some entries never lost to the others.",
+    ]
+    assert told(found) == found and notes([], prior=False) == []
 
 
 @pytest.mark.parametrize("state", State)

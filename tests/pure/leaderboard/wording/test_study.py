@@ -99,7 +99,7 @@ def test_metrics_of_one_state_are_told_together_the_best_state_first_and_which_m
     [
         (said("a", "b", raters=1), (), ("It is too early to say.", sentence(few_raters(1)))),
         (said("a", "b", samples=SAMPLES[:4]), (), ("It is too early to say.", sentence(few_items(4), NOUN))),
-        ([Vote(f"r{k}", "a", "b", "tie", s) for k in range(6) for s in SAMPLES], (), ("Nobody preferred either.", "")),
+        ([Vote(f"r{k}", "a", "b", "tie", s) for k in range(6) for s in SAMPLES], (), ("Nobody preferred one entry to another.", "")),
         (said("a", "empty"), ("empty",), ("Only damaged entries were compared here.", "")),
     ],
 )
@@ -113,7 +113,10 @@ def test_where_all_answers_are_alike_nothing_says_how_surely_anything_leads():
     """Each of few people was asked about three of the items: too few answers for a share of the two alone."""
     asked = [(k, n) for k in range(RATERS_FOR_FIGURE) for n in range(3)]
     summary = summary_of([Vote(f"r{k}", "a", "b", "left", f"s{(k + n) % ITEMS_FOR_FIGURE}") for k, n in asked])
-    assert sentences(summary) == [("All answers are alike.", "")] and summary.entry_pairs[0].asked is None
+    assert (
+        sentences(summary) == [("People put a first.", "No interval, because all raters and items give the same value.")]
+        and summary.entry_pairs[0].asked is None
+    )
     told = of_pair(summary, "b", "a", "house")
     assert told[0] == "Nothing says how certain people's preference for B is."
     assert f", the same with every rater and every house, so it has no interval: {len(asked)} votes on this pair" in told[1]
@@ -191,7 +194,7 @@ def test_first_place_is_settled_by_the_interval_of_the_first_alone():
 
 def test_of_two_entries_it_is_too_early_to_say_only_where_it_is_too_early():
     nobody = summary_of([Vote(f"r{k}", "a", "b", "tie", s) for k in range(6) for s in SAMPLES])
-    assert of_pair(nobody, "a", "b") == ("Nobody preferred either.", "")
+    assert of_pair(nobody, "a", "b") == ("Nobody preferred one entry to another.", "")
     level = summary_of([Vote(f"r{k}", "a", "b", "left" if (k + n) % 2 else "right", s) for n, s in enumerate(SAMPLES) for k in range(6)])
     told = of_pair(level, "a", "b", "house")
     assert told[0] == "These two are tied with people."
@@ -257,7 +260,7 @@ def test_the_forecast_names_what_helps_most_and_first_place_what_it_hangs_on():
 
 def test_the_side_is_told_as_a_share_with_the_interval_of_the_share():
     summary = summary_of(said("a", "b"))
-    model = Preference(part=1, nu=2.0, side=(0.0, -math.log(9), math.log(9)), left_preferred=0.5, covariates=[], prior=False, notes=[])
+    model = Preference(part=1, nu=2.0, side=(0.0, -math.log(9), math.log(9)), left_preferred=0.5, covariates=[], prior=False, omitted=[])
     # e^(ln 9 / 2) = 3: (3 + 1) / (3 + 1/3 + 2) = .75, and (1/3 + 1) / (16/3) = .25
     told = words.sides(replace(summary, models=[model]))
     assert told == ["Side: of two equal entries the left one is picked in 50 of 100 comparisons [25, 75]."]
@@ -309,7 +312,7 @@ def test_opinion_scores_of_which_none_stand_side_by_side_are_not_called_equal():
 
 def test_opinion_scores_that_are_all_alike_put_the_entries_in_no_order():
     alike = scored([Rating(f"r{k}", name, 3.0, s) for k in range(6) for s in SAMPLES for name in "ab"])
-    assert sentences(alike) == [("Nobody preferred either.", "")] and not alike.ordered
+    assert sentences(alike) == [("Nobody preferred one entry to another.", "")] and not alike.ordered
     assert [line.reason for line in alike.scales] == [Reason(Key.SAME_SCORES, have=6 * len(SAMPLES), value=3.0)] * 2
     damaged = scored([Rating(f"r{k}", name, 3.0 + k % 2, s) for k in range(6) for s in SAMPLES for name in "ab"], damaged="ab")
     assert sentences(damaged) == [("Only damaged entries were compared here.", "")]
@@ -421,7 +424,7 @@ def test_where_each_entry_has_one_score_from_everybody_no_score_is_said_to_be_th
     said = ("Nothing says how certain people's preferences are:", "all ratings of one entry are the same, with each of them.")
     assert sentences(summary)[0] == said
     level = read(analyse(rating.canonical([replace(row, score=4.0) for row in rows]), seed=0))
-    assert sentences(level)[0] == ("Nobody preferred either.", "")
+    assert sentences(level)[0] == ("Nobody preferred one entry to another.", "")
 
 
 def test_where_answers_name_no_sample_each_pair_is_counted_as_one_and_called_so():

@@ -290,7 +290,12 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
             [f"{RATERS_FOR_FIGURE} raters", "Few raters: rough intervals.", "Are there enough votes?", "Every figure of every"],
             ["It is too early to say."],
         ),
-        (rounds([("x", "y")], "tie"), {}, ["Nobody preferred either."], ["What people prefer", "Which metrics", "Are there enough"]),
+        (
+            rounds([("x", "y")], "tie"),
+            {},
+            ["Nobody preferred one entry to another."],
+            ["What people prefer", "Which metrics", "Are there enough"],
+        ),
         (
             rounds([("x", "broken"), ("y", "blank")]),
             {"broken": "corruption", "blank": "empty"},
@@ -309,7 +314,8 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
             [
                 "First place with people is open: a, b and c may be first.",
                 "All entries are tied, so there is no order that a subset",
-                "All answers are alike.",  # of b, which nobody's answers move: it has no interval, and that is why
+                # Of b, which nobody's answers move.
+                "No interval, because all raters and items give the same value.",
             ],
             ["too few answers", "What first place hangs on", "Steady:", "These met none"],
         ),
@@ -569,9 +575,9 @@ def test_entries_of_which_nobody_preferred_any_are_not_listed_as_damaged(phase, 
         pass
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/"
     entry_pairs, scores = (client.get(f"{address}{name}/").content.decode() for name in ("people", "scores"))
-    assert client.get(address).content.decode().count('title="Nobody preferred either.">–') == 2
+    assert client.get(address).content.decode().count('title="Nobody preferred one entry to another.">–') == 2
     assert scores.count('<p class="sub">All 36 scores are 3.</p>') == 1, "why there is no interval stands beside the figures"
-    assert "Nobody preferred either." in entry_pairs and "Damaged, empty" not in entry_pairs
+    assert "Nobody preferred one entry to another." in entry_pairs and "Damaged, empty" not in entry_pairs
     assert (
         scores.count('<small class="range">All 36 scores are 3.') == 2
         and "Entries are listed by name." in scores

@@ -11,6 +11,7 @@ from django.test import Client
 
 from leaderboard.models import JointAnalysis, Rater, Study
 from leaderboard.records.study import Summary
+from leaderboard.stats.minimums import RATERS_FOR_FIGURE
 from leaderboard.stats.votes import Vote
 from leaderboard.studies import joint, metric_ranking
 from leaderboard.studies.analysis import analyse_due
@@ -132,7 +133,7 @@ def test_pairs_and_scores_are_not_analysed_together(scored):
 def test_the_ranking_takes_them_together_once_that_is_done_and_only_of_those_whom_everybody_may_see(scored, people):
     rows = comparisons(scored)
     first, second = cut(rows, {"r0", "r1", "r2"})
-    third = [replace(one, rater=f"third {one.rater}") for one in comparisons(scored, 5, seed=1)]
+    third = [replace(one, rater=f"third {one.rater}") for one in comparisons(scored, RATERS_FOR_FIGURE, seed=1)]
     studies = [imported(scored, "first", first + second[:90]), imported(scored, "second", [replace(o, rater=f"x{o.rater}") for o in rows])]
     hidden = imported(scored, "hidden", third, is_public=False)
 

@@ -164,7 +164,7 @@ class TestWhatPeopleSayOfTwo:
         ((claim, figure, title),) = re.findall(r'class="judged"><b>([^<]*)</b> ([^<]*)<a [^>]*>([^<]*)</a>', page)
         assert claim == "People prefer B." and title == "Whom people follow"
         assert re.match(r"Asked about these two, 83 of 100 prefer B \[\d+, \d+\]: 36 votes on this pair, ", figure)
-        assert figure.strip().endswith("6 raters and 6 items in all.")
+        assert figure.strip().endswith("6 raters and 6 items in all. Study:")
         turned = text(client.get(compared(two[::-1])))
         assert "People prefer A." in turned and "Asked about these two, 83 of 100 prefer A [" in turned
 

@@ -103,7 +103,7 @@ class TestList:
 class TestEntry:
     def test_a_scored_entry_shows_scores_ranks_and_items_worst_first(self, client, two):
         page = text(client.get(page_of(two[0])))
-        assert "<b>Rank 1 of 2</b>" in page and "0.900" in page and "rank 1 in Corner F1" in page
+        assert "<b>Rank 1 of 2</b>" in page and "0.900" in page and "rank in Corner F1" in page
         items = page.partition('id="items"')[2]
         assert items.index("house_01") < items.index("house_04"), "spread() rises with the item"
         backwards = text(client.get(page_of(two[0]) + "?sort=hss&order=best")).partition('id="items"')[2]

@@ -172,7 +172,7 @@ def test_beside_figures_of_real_people_nothing_is_said_of_simulated_ones(studied
     """The meaning of its differences, and where the metric contradicts people, is known from those whom its verdict is of."""
     phase, figures = studied.phase, studied.analyses.get()
     page = words(text(client.get(PAGE)))
-    assert f"Too few entries: {ENTRIES_FOR_DIFFERENCE} are needed, there are 2." in page and "Where it contradicts people" in page
+    assert f"they cover 2 entries, and {ENTRIES_FOR_DIFFERENCE} are needed." in page and "Where it contradicts people" in page
     known = Difference(2.0, 0.1, 0.3, 9, 20, 20, 8, 8, spread=0.01, tau=0.4, variance=0.01, df=7.0)
     column = next(one for one in figures.content["metrics"] if one["key"] == "corner_f1")
     column["difference"] = plain(known)
@@ -239,7 +239,7 @@ def test_of_a_study_whose_answers_are_all_alike_the_page_does_not_say_that_there
     imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 1))
     assert analyse_due() == 1
     page = words(text(client.get(PAGE)))
-    said = "It decides as people do in 50 of 100 comparisons, of 64 votes, without an interval: All answers are alike."
+    said = "It decides as people do in 50 of 100 comparisons, of 64 votes. No interval, because all raters and items give the same value."
     assert said in page and "No study with people yet" not in page
 
 

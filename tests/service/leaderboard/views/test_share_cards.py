@@ -231,7 +231,7 @@ def test_an_entry_that_nobody_judged_has_no_strip_of_people():
     judged_, unjudged = (share_cards.entry_sheet(ranking, index, "C · P", "snapshot") for index in (1, 2))
     assert [strip.name for strip in judged_.strips] == ["People", "A"]
     assert "People put it first: it wins 80 % of its comparisons [75, 85]." in judged_.words
-    assert [strip.name for strip in unjudged.strips] == ["A"] and "significantly behind 2." in unjudged.words
+    assert [strip.name for strip in unjudged.strips] == ["A"] and "significantly behind 2 entries." in unjudged.words
     assert judged_.line == "C · P · team 1" and "People" not in unjudged.note
 
 
