@@ -78,7 +78,7 @@ class _Place:
         return self.file.with_name(f"{self.file.name}.part.json")
 
     def notes_on(self, url: str) -> dict[str, Any]:
-        """What was noted of the part that came from this address; empty if nothing did."""
+        """Notes on the part that came from this address; empty if none did."""
         try:
             notes = json.loads(self.notes.read_text())
         except (OSError, ValueError):
@@ -194,7 +194,7 @@ def _go_on(client: httpx.Client, file: PublishedFile, url: str, place: _Place, p
 
 @contextlib.contextmanager
 def _bar(progress: Progress | None, file: PublishedFile, total: int, have: int) -> Iterator[Callable[[int], object]]:
-    """What to call with the bytes of each piece; it moves a bar, if there is one."""
+    """Function to call with the bytes of each piece, which moves a bar if there is one."""
     if progress is None:
         yield lambda n: None
         return

@@ -88,7 +88,7 @@ class Findings:
             self.kept.append(self.error(self.file if file is None else file, where, reason))
 
     def tried(self, read: Callable[[], Read]) -> Read | None:
-        """What ``read`` returns; None where it raises ``FormatError``, which is noted."""
+        """Result of ``read``; None where it raises ``FormatError``, which is noted."""
         try:
             return read()
         except FormatError as error:

@@ -68,7 +68,7 @@ class Element:
         return next((column for column in self.properties if column.length and column.name in _CORNERS), None)
 
     def fault(self, max_vertices: int, max_faces: int, held: int) -> str:
-        """What is wrong with its claims, with ``held`` bytes behind the header; empty if nothing is."""
+        """Fault of its claims, with ``held`` bytes behind the header; empty if nothing is."""
         most = {"vertex": max_vertices, "face": max_faces}.get(self.name, self.count)
         if self.count > most:
             plural = {"vertex": "vertices", "face": "faces"}[self.name]
