@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     metrics = commands.add_parser("metrics", help="list the metrics there are", allow_abbrev=False)
     metrics.add_argument("key", nargs="?", default="", metavar="KEY", help="say all of this metric")
     metrics.add_argument("--json", action="store_true", help="print the list as JSON")
-    metrics.add_argument("--lines", action="store_true", help="with KEY: print the lines that tests of its definition need")
+    metrics.add_argument("--lines", action="store_true", help="with KEY: print the lines that a test of the metric's definition needs")
     score = commands.add_parser("score", help="score predictions against a reference", allow_abbrev=False)
     score.add_argument(
         "--metric",
@@ -82,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="KEY.NAME=VALUE",
         help="a parameter of a metric (KEY, or SLUG for that column only)",
     )
-    score.add_argument("--manifest", type=Path, metavar="FILE", help="score as the phase of this manifest does")
+    score.add_argument("--manifest", type=Path, metavar="FILE", help="use units, metrics and parameters of this manifest's phase")
     fetching.add_cache(score)
     score.add_argument("--json", action="store_true", help="print the scores as JSON")
     score.add_argument("prediction", type=Path, metavar="PREDICTION", help="file, folder or zip")
@@ -121,7 +121,10 @@ def _metrics(options: argparse.Namespace) -> int:
             if spec.family == family.key:
                 better, unit = "higher" if spec.higher_is_better else "lower", f" ({spec.unit})" if spec.unit else ""
                 print(f"  {spec.key:<{width}} {better:<6} {spec.title}{unit}")
-    print("\nhigher, lower: which is better. `python -m evaluation metrics KEY` says all of one; --json lists all with their parameters.")
+    print(
+        "\nhigher, lower: which is better. `python -m evaluation metrics KEY` describes one metric; --json lists all "
+        "metrics with their parameters."
+    )
     return 0
 
 

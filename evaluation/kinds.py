@@ -78,10 +78,10 @@ WIREFRAME = Kind(
     corruptions=(
         Corruption("mono_wrong_edges", "wrong edges", "One by one, ten wrong edges between existing corners are added."),
         Corruption("mono_deform_split", "deform/split", "Ten times, an edge is cut in two and its three corners are moved."),
-        Corruption("mono_moving_vertex", "moving vertex", "One by one, ten corners jump by half the diameter."),
+        Corruption("mono_moving_vertex", "moving vertex", "One by one, ten corners are moved by half the diameter."),
         Corruption("mono_disconnect_edges", "disconnect edges", "Ten times, an edge gets a copy of a corner that it shared."),
-        Corruption("mono_delete_vertices", "delete vertices", "One by one, ten corners go with their edges."),
-        Corruption("mono_delete_edges", "delete edges", "One by one, ten edges go and all corners stay."),
+        Corruption("mono_delete_vertices", "delete vertices", "One by one, ten corners and their edges are deleted."),
+        Corruption("mono_delete_edges", "delete edges", "One by one, ten edges are deleted; all corners stay."),
     ),
     tests=("quasi_far", "quasi_close", "triangle_del1_del2"),
     weaknesses="evaluation.properties.wireframe_weaknesses",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from functools import wraps
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
@@ -19,7 +21,7 @@ from submissions.lookup import PhasePlace, challenge_for, phase_of, phase_place
 from submissions.models import Challenge, Phase
 from submissions.permissions import Viewer
 from submissions.storage.store import StorageError
-from submissions.visibility import Person, sees_board
+from submissions.visibility import Person, board_is_out, sees_board
 
 # --- boards and studies ----------------------------------------------------------------------
 
@@ -49,8 +51,7 @@ def current_boards(viewers: Mapping[int, Person], phases: Iterable[Phase]) -> di
     audiences = {pk: audience_of(viewers[phase.challenge_id]) for pk, phase in shown.items()}
     found = Snapshot.newest(audiences) if audiences else {}
     for pk, snapshot in found.items():
-        if snapshot.revision < shown[pk].board_revision:
-            snapshot.redact(shown[pk])  # something was decided since, and the next ranking is not made yet
+        snapshot.redact_since(shown[pk])
     return {pk: snapshot.board for pk, snapshot in found.items()}
 
 
@@ -77,6 +78,11 @@ def shown_board(user: Any, challenge: str, phase: str) -> PhasePlace:
 def not_shown_yet(request: HttpRequest, place: PhasePlace, here: str) -> HttpResponse:
     """The page instead of a board that is not shown to this viewer now: when it will be."""
     return render(request, "leaderboard/not_shown.html", place.context(here))
+
+
+def with_board_out(phases: QuerySet[Phase], now: datetime) -> list[Phase]:
+    """The phases whose board all who see their challenge may see."""
+    return [phase for phase in phases.select_related("challenge", "parent") if board_is_out(phase, now)]
 
 
 # --- the console -----------------------------------------------------------------------------

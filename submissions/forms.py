@@ -159,7 +159,7 @@ class TokenForm(forms.Form):
         required=False,
         widget=forms.CheckboxSelectMultiple,
         label="Only in",
-        help_text="Choose none, and it reaches all your challenges. Elsewhere a program with the token is a visitor.",
+        help_text="If you choose none, the token reaches all your challenges. In other challenges a program with the token is a visitor.",
     )
 
     def __init__(self, user: User, *args: Any, **options: Any) -> None:

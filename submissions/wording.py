@@ -40,70 +40,70 @@ LABELS: Mapping[State, tuple[str, str]] = {
 # What became of an entry, behind its name in the subject of a mail.
 BECAME = {State.SCORED: "is scored", State.ON_HOLD: "is on hold", State.REJECTED: "was rejected", State.FAILED: "could not be scored"}
 PLAIN = {
-    State.RECEIVED: "Its file has arrived.",
-    State.CHECKING: "A worker is checking its files.",
-    State.SCORING: "It is being scored.",
-    State.SCORED: "It is scored.",
-    State.WITHHELD: "It is not shown.",
+    State.RECEIVED: "The entry's file has arrived.",
+    State.CHECKING: "A worker is checking the entry's files.",
+    State.SCORING: "The entry is being scored.",
+    State.SCORED: "The entry is scored.",
+    State.WITHHELD: "The entry is not shown.",
 }
 # The same for one reason, or without one for any other.
 FIXED: Mapping[tuple[State, Reason | None], str] = {
     (State.UPLOADING, None): "The upload is not finished.",
     (State.CANCELLED, Reason.EXPIRED): "The upload was not finished in time.",
-    (State.CANCELLED, None): "It was cancelled.",
-    (State.WITHDRAWN, None): "Its team withdrew it.",
-    (State.SCORED, Reason.IMPORTED): "Its figures were imported as they were published; there are no files and no items.",
+    (State.CANCELLED, None): "The entry was cancelled.",
+    (State.WITHDRAWN, None): "The team withdrew this entry.",
+    (State.SCORED, Reason.IMPORTED): "The entry's figures were imported as they were published. There are no files and no items.",
 }
-UNUSED = "It used up none of your uploads."
+UNUSED = "The entry used none of your uploads."
 TO_DO: Mapping[tuple[State, Reason | None], str] = {
     (State.UPLOADING, None): "Send the parts that are missing.",
-    (State.ON_HOLD, None): f"{UNUSED} Correct it and upload it again, or confirm {{before}} that it is to be scored as it is.",
+    (State.ON_HOLD, None): f"{UNUSED} Correct it and upload it again, or confirm {{before}} that it should be scored as it is.",
     (State.REJECTED, None): f"{UNUSED} Upload it again, {{again}}.",
     (State.FAILED, None): f"{UNUSED} Try it again, or ask the organizers.",
     (State.CANCELLED, Reason.EXPIRED): f"{UNUSED} Start it again.",
     (State.CANCELLED, None): UNUSED,
 }
 HOLDS = {
-    Reason.KIND: "many of its files hold nothing that can be scored",
+    Reason.KIND: "many of its files contain nothing that can be scored",
     Reason.INPUTS: "it does not fit the inputs that were given out",
     Reason.FOLDERS: "its files are in several folders, as if from several runs",
 }
 # Why work on an entry, or on anything else that workers do, came to nothing.
 CAUSES = {
-    Reason.MEMORY: "It needed more memory than the {megabytes} MB one job may use.",
-    Reason.TIME: "It was not done within the {seconds} s one job may take.",
-    Reason.ERROR: "An error in the service stopped it.",
-    Reason.CRASH: "The process that scored it crashed.",
-    Reason.KILLED: "The process that scored it was killed.",
-    Reason.ACCELERATOR: "An error of the graphics card, or of a computation on it, stopped it.",
-    Reason.ROOM: "The worker's disk had no room.",
-    Reason.AWAY: "Storage or database could not be reached for a day.",
-    Reason.REMOTE: "Its remote worker gave it up.",
+    Reason.MEMORY: "The job needed more memory than the {megabytes} MB that one job may use.",
+    Reason.TIME: "The job was not done within the {seconds} s that one job may take.",
+    Reason.ERROR: "An error in the service stopped the job.",
+    Reason.CRASH: "The process that did the job crashed.",
+    Reason.KILLED: "The process that did the job was killed.",
+    Reason.ACCELERATOR: "An error of the graphics card, or of a computation on it, stopped the job.",
+    Reason.ROOM: "The worker's disk was full.",
+    Reason.AWAY: "The storage or the database could not be reached for a day.",
+    Reason.REMOTE: "The remote worker gave up the job.",
 }
 WAITS = {
-    Reason.BUDGET: "It waits: this challenge has used its computing budget for scoring; it continues once the organizers raise the budget.",
-    Reason.RETRY: "It waits because its worker was lost.",
-    Reason.WORKER: "It waits for a worker; none is running.",
-    Reason.GPU_WORKER: "It waits for a worker with a graphics card; none is running.",
-    Reason.EQUIPMENT: "It waits for a worker that meets the needs of its metrics.",
-    Reason.TURN: "It is next.",
+    Reason.BUDGET: "The entry waits: this challenge has used its computing budget. Scoring continues once the organizers raise the budget.",
+    Reason.RETRY: "The entry waits because its worker was lost.",
+    Reason.WORKER: "The entry waits for a worker; none is running.",
+    Reason.GPU_WORKER: "The entry waits for a worker with a graphics card; none is running.",
+    Reason.EQUIPMENT: "The entry waits for a worker that meets the needs of its metrics.",
+    Reason.TURN: "The entry is next.",
 }
 COUNTED_WAITS = {  # for one, and for several
-    Reason.ENTRIES: ("1 entry is ahead of it.", "{n:,} entries are ahead of it."),
-    Reason.REEVALUATION: ("1 part of a re-evaluation is ahead of it.", "{n:,} parts of a re-evaluation are ahead of it."),
+    Reason.ENTRIES: ("1 entry is ahead of this entry.", "{n:,} entries are ahead of this entry."),
+    Reason.REEVALUATION: ("1 part of a re-evaluation is ahead of this entry.", "{n:,} parts of a re-evaluation are ahead of this entry."),
     Reason.OTHER_WORK: (
-        "It is next. A worker is at other work, such as a metric program or a study.",
-        "It is next. {n:,} workers are at other work, such as metric programs and studies.",
+        "The entry is next. A worker is at other work, such as a metric program or a study.",
+        "The entry is next. {n:,} workers are at other work, such as metric programs and studies.",
     ),
 }
 UNRANKED = {
-    Reason.LATE: "It was received after the leaderboard was frozen, so it appears when the freeze is lifted.",
-    Reason.KEPT_OFF: "It has no rank: after the phase was decided, its team withdrew a later entry, and no earlier entry takes its place.",
-    Reason.BEST_COUNTS: "It has no rank, because only the best entry of each team by the primary metric counts: #{number}, {name}.",
-    Reason.LATEST_COUNTS: "It has no rank, because only the latest entry of each team counts: #{number}, {name}.",
-    Reason.CHOSEN_COUNTS: "It has no rank, because only the entry that a team chose counts: #{number}, {name}.",
-    Reason.NONE_CHOSEN: "It has no rank, because only the entry that a team chose counts, and this team has not chosen yet.",
-    Reason.NEXT_RANKING: "It is not in the newest ranking yet; the next one is made in a moment.",
+    Reason.LATE: "The entry was received after the leaderboard was frozen, so it appears when the freeze is lifted.",
+    Reason.KEPT_OFF: "This entry has no rank: its team withdrew a later entry after the phase was decided, and no earlier one replaces it.",
+    Reason.BEST_COUNTS: "This entry has no rank. Only the best entry of each team by the primary metric counts: #{number}, {name}.",
+    Reason.LATEST_COUNTS: "This entry has no rank. Only the latest entry of each team counts: #{number}, {name}.",
+    Reason.CHOSEN_COUNTS: "This entry has no rank. Only the entry that a team chose counts: #{number}, {name}.",
+    Reason.NONE_CHOSEN: "This entry has no rank. Only the entry that a team chose counts, and this team has not chosen yet.",
+    Reason.NEXT_RANKING: "This entry is not in the newest ranking yet. The next ranking is made in a moment.",
 }
 
 
@@ -122,19 +122,21 @@ def sentence(entry: EntryState, reader: Reader) -> str:
     it = entry.as_told(reader)
     match it.state:
         case State.ON_HOLD:
-            said = f"It is on hold, because {HOLDS[it.why.reason]}. Nothing was scored." if it.why else ""
+            said = f"The entry is on hold, because {HOLDS[it.why.reason]}. Nothing was scored." if it.why else ""
         case State.REJECTED:
             said = _rejection(it)
         case State.FAILED:
             said = failure(it.why) if it.why else ""
         case State.HIDDEN | State.DISQUALIFIED:
             did = "hid" if it.state == State.HIDDEN else "disqualified"
-            said = f"The organizers {did} it. Their reason: {it.note.rstrip('.')}." if it.note else f"The organizers {did} it."
+            said = f"The organizers {did} this entry."
+            if it.note:
+                said += f" Their reason: {it.note.rstrip('.')}."
         case State.UNRANKED if it.why is not None:
             said = UNRANKED[it.why.reason].format(**it.why.numbers)
         case State.SCORED if it.reason == Reason.NEWER_METRICS:
             titles = ", ".join(it.numbers["titles"])
-            said = f"Its items are scored, except by {titles}. Those values are missing until a re-evaluation with a newer version."
+            said = f"The entry's items are scored, except by {titles}. Those values are missing until a re-evaluation with a newer version."
         case State.SCORING if it.waits:
             said = " ".join(map(waiting, it.waits))
         case _:
@@ -144,10 +146,10 @@ def sentence(entry: EntryState, reader: Reader) -> str:
 
 
 def _to_do(it: EntryState, reader: Reader) -> str:
-    """Return what its team may do about it, in the words for one reader; empty for nothing."""
+    """Return what the entry's team can do, in the words for one reader; empty for nothing."""
     before = f"before {in_words(it.until, it.zone)}" if it.until else "in time"
     if reader != Reader.TEAM:
-        return f"Its team may confirm {before} that it is to be scored as it is." if it.state == State.ON_HOLD else ""
+        return f"The team may confirm {before} that the entry should be scored as it is." if it.state == State.ON_HOLD else ""
     again = "with `--as-is` if you mean it" if it.reason == Reason.HOLDS_OVER else "once you have corrected its files"
     then = TO_DO.get((it.state, it.reason)) or TO_DO.get((it.state, None), "")
     return then.format(before=before, again=again)
@@ -172,24 +174,24 @@ def cause(why: Why) -> str:
 
 
 def failure(why: Why, doing: str = "") -> str:
-    """Failure and its cause. `doing` names the work, as "scoring items 1 to 8"; without it the work is that on an entry."""
+    """Failure and its cause. `doing` names the work, such as "scoring items 1 to 8"; without it, the work is on an entry."""
     if not doing:
         doing = "scoring items {first} to {last}".format(**why.numbers) if "first" in why.numbers else "checking this entry"
     begun = f"{doing[:1].upper()}{doing[1:]}"
     match why.reason:
         case Reason.LOST | Reason.LOST_ON_MACHINES:
-            lost = f"{begun} was begun {count(why.numbers['times'])}, and each time its worker was lost"
+            lost = f"{begun} was begun {count(why.numbers['times'])}, and each time the worker was lost"
             if why.reason == Reason.LOST_ON_MACHINES:
-                return f"{lost}, on more than one machine, so it counts as its own failure."
-            return f"{lost}. That is the service's fault, and its operator was told."
+                return f"{lost}, on more than one machine. So the entry or the program counts as the cause."
+            return f"{lost}. This is the service's fault, and its operators were told."
         case Reason.LACKING:
             return f"No worker could begin {doing}. {why.note}".rstrip()
         case Reason.NO_CARD:
-            return "No worker with a graphics card was available for a day. Start one of the queue gpu, then request it again."
+            return "No worker with a graphics card was available for a day. Start a worker of the queue gpu, then request the work again."
         case Reason.LEFT_OUT:
-            return "It was left out of a re-evaluation while it was being scored."
+            return "The entry was left out of a re-evaluation while it was being scored."
         case Reason.OTHER | Reason.OTHER_OWN:
-            return why.note or "The service could not score it."
+            return why.note or "The service could not score the entry."
     return f"{begun} failed. {cause(why)}"
 
 
@@ -209,10 +211,10 @@ def _rejection(it: EntryState) -> str:
     match it.reason:
         case Reason.UNCONFIRMED:
             until = in_words(datetime.fromisoformat(numbers["until"]), it.zone) if "until" in numbers else "its time was over"
-            return f"It was on hold until {until}, and its team did not confirm it."
+            return f"The entry was on hold until {until}, and its team did not confirm it."
         case Reason.NEWER_HOLDS:
-            return f"It was on hold until {numbers['n']} newer entries of its team were."
+            return f"The entry was on hold until {numbers['n']} newer entries of its team were on hold."
         case Reason.HOLDS_OVER:
-            return "Its team could have confirmed it, but the time for confirming entries is over."
+            return "The team could have confirmed this entry, but the time for confirming entries is over."
     n = numbers.get("n", 0)
-    return f"It was rejected for {n:,} problem{'' if n == 1 else 's'} in its files." if n else "Its files were rejected."
+    return f"The entry was rejected for {n:,} problem{'' if n == 1 else 's'} in its files." if n else "The entry's files were rejected."

@@ -55,7 +55,7 @@ def run(options: argparse.Namespace, bar: Callable[[str, int], Any]) -> int:
     if options.json:
         print(json.dumps(described, indent=1))
     elif not described["changed"]:
-        print(f"No part of {described['image']} gains from being replaced; it is returned as it is.")
+        print(f"No part of {described['image']} becomes more similar if it is replaced, so the image is returned unchanged.")
     else:
         share = 100 * described["replaced"] / described["pixels"]
         print(

@@ -27,7 +27,7 @@ class Peer:
 HSS = Peer(
     "hoho2025 `hss`",
     True,
-    "to 1e-6. Of float32 coordinates far from the origin it loses digits, which stay here, because both sides are centred first",
+    "to 1e-6. It loses digits of float32 coordinates far from the origin; we centre both sides first and keep these digits",
     "wireframe/test_hss.py::test_real_roofs_score_as_by_the_official_scorer_centred_and_as_they_are",
 )
 CORNERS = Peer(
@@ -45,15 +45,15 @@ EDGES = Peer(
 WED = Peer(
     "the S23DR scorer of 2024 `compute_WED`",
     False,
-    "it looks a vertex up under a wrong index where predicted vertices are left unmatched; `compat_index=True` repeats that, and is equal",
+    "it uses a wrong index of a vertex if predicted vertices are left unmatched; `compat_index=True` repeats this error, and is equal",
     "wireframe/test_wed.py::test_the_official_codes_wrong_index_can_be_repeated",
 )
 CHAMFER = Peer(
     "point-cloud-utils `chamfer_distance`",
     False,
-    "it adds both directions, of the points that it is given, in their unit; here they are averaged, of 100,000 samples of each surface, "
-    'as fractions of the reference\'s longest side (`normalize="none"`: metres). Of points without faces, given as arrays, it is '
-    'twice the value with `normalize="none"`',
+    "it adds both directions, over the points that it is given, in their unit; we average both, over 100,000 samples of each surface, "
+    'as fractions of the reference\'s longest side (`normalize="none"`: metres). For points without faces, given as arrays, its value is '
+    'twice ours with `normalize="none"`',
     "mesh/test_distances.py::test_parity_with_point_cloud_utils",
 )
 PEERS: Mapping[str, tuple[Peer, ...]] = MappingProxyType(

@@ -13,8 +13,9 @@ from submissions.leases import Leased, LeasedQuerySet
 
 MAX_CARD_WAIT = timedelta(days=1)  # that a run waits for a worker with a graphics card while there is none
 WAITS_FOR_CARD = (
-    "It waits for a worker with a graphics card, and none listens to the queue gpu now; start one, or ask the operator for one. "
-    "After a day it is given up."
+    "This run waits for a worker with a graphics card, and none listens to the queue gpu now. Start such a worker, or ask the "
+    "operator for one. "
+    "After a day the run is given up."
 )
 
 

@@ -22,7 +22,7 @@ from evaluation.programs import results
 FROM_REFERENCE = ("gt_diagonal", "gt_diagonal_squared", "empty_prediction")  # worst values that are measured on the reference alone
 RECENT = 200  # scores that say what a metric costs
 MAX_FAILURES = 100
-FAILED_UNSAID = "It ended in an error, or gave no valid value; its own words are shown to those who may see the reference."
+FAILED_UNSAID = "The program ended in an error, or gave no valid value. Its own message is shown to people who may see the reference."
 NEWEST = 20  # and what it costs in a phase now
 STATUSES = tuple(SampleStatus)  # a status vector holds indices into this
 CLEAN_BAND = ("clean_mean", "clean_least", "clean_greatest")  # parts of what judges by clean views: what these score themselves

@@ -109,7 +109,10 @@ def fetch(file: PublishedFile, source: str = "", progress: Progress | None = Non
     except OSError as error:
         why = f"{file.name} cannot be written to {file.folder}: {error.strerror or error}."
         if error.errno in FULL:
-            why = f"There is no room left for {file.name} in {file.folder}; make room and run this again, it goes on where it stopped."
+            why = (
+                f"There is no room left for {file.name} in {file.folder}; make room and run this again; the download "
+                "continues where it stopped."
+            )
         raise FetchError(why) from error
 
 

@@ -150,7 +150,7 @@ class Program:
         wall = min(limits.wall, end - time.monotonic())
         if wall <= 0:
             return results.stopped(
-                f"The program did not get to it: it took more than the {self.budget.seconds:.0f} s there are for a slice.", Cause.TIME
+                f"The program did not reach this item: it took more than the {self.budget.seconds:.0f} s there are for a slice.", Cause.TIME
             )
         if refusal := self._started(limits):
             return results.failed(refusal, Cause.LOAD)

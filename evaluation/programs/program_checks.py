@@ -91,7 +91,7 @@ def first_run(program: Program, samples: Sequence[tuple[str, Sample]], params: M
     if failed:
         return Check(False, f"{failed[0].item} against {failed[0].against}: {failed[0].why}", tuple(rows), failed[0].cause)
     if all(row.value is None for row in rows):
-        return Check(False, "It has no value for any of the items.", tuple(rows), Cause.NO_VALUES)
+        return Check(False, "The program has no value for any of the items.", tuple(rows), Cause.NO_VALUES)
     whole, hurt = ([row.value for row in rows if row.against == against] for against in (SAME, DAMAGED))
     sign = 1 if program.document.higher_is_better else -1
     known = [(a, b) for a, b in zip(whole, hurt, strict=True) if a is not None and b is not None]
@@ -135,7 +135,7 @@ def determinism(again: Callable[[], Program], samples: Sequence[tuple[str, Sampl
     rows, most = tuple(known.values()), f"{Decimal(str(document.tolerance)):f}"
     if worst > document.tolerance:
         by = "has a value in one run and none in another" if math.isinf(worst) else f"differs by {worst:.2g} of its value"
-        sentence = f"It is not deterministic: {where}, it {by}; at most {most} is taken. Draw from params['seed']."
+        sentence = f"The program is not deterministic: {where}, it {by}; at most {most} is taken. Draw from params['seed']."
         return Check(False, sentence, rows, Cause.DIFFERS)
     made = f"{len(runs[0][1])} values in one slice, one item at every third place, {len(runs[1][1])} in slices of one and in another order"
     return Check(True, f"{made}: no value of an item differs by more than {most}.", rows)

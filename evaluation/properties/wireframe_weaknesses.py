@@ -119,7 +119,7 @@ EDGES_UNSEEN: Example = (
 )
 CLIFF: Example = (
     "Two centimetres decide everything",
-    "Both entries are the right house, moved a little; after 0.49 m it scores {0:.2f}, after 0.51 m {1:.2f}, as an empty one does.",
+    "Both entries are the right house, moved a little; moved by 0.49 m it scores {0:.2f}, moved by 0.51 m {1:.2f}, like an empty entry.",
     HOUSE,
     (("moved 0.49 m", NEARLY), ("moved 0.51 m", BEYOND)),
 )
@@ -136,20 +136,21 @@ CUT: Example = (
     (("each edge in two", _split(SQUARE)),),
 )
 FAR_IS_FAR: Example = (
-    "Beside it is as bad as far away",
-    "A house 2.4 m off is a near miss for people, one 40 m off is not; the metric gives {0:.2f} and {1:.2f}.",
+    "Near is as bad as far away",
+    "For people a house 2.4 m off is a near miss, a house 40 m off is not; the metric gives {0:.2f} and {1:.2f}.",
     HOUSE,
     (("moved 2.4 m", _moved(HOUSE, 1.3, 1.4, 1.5)), ("moved 40 m", FAR)),
 )
 CONNECTION_UNSEEN: Example = (
     "It does not see what is connected",
-    "No two edges of this entry share a corner, so it has no faces and no roof; the lines lie right, and the metric says {0:.2f}.",
+    "No two edges of this entry share a corner, so it has no faces and no roof; the lines are in the right place, and the "
+    "metric gives {0:.2f}.",
     HOUSE,
     (("nothing connected", _apart(HOUSE)),),
 )
 SPLIT_OR_LOST: Example = (
     "A needless corner can cost more than a lost edge",
-    "Cutting one edge in two leaves the drawing as it was, leaving out an edge does not; the metric charges {0:.2f} and {1:.2f}.",
+    "Cutting one edge in two does not change the drawing, leaving out an edge does; the metric charges {0:.2f} and {1:.2f}.",
     SQUARE,
     (("an edge cut in two", SPLIT_ONCE), ("an edge left out", THREE_SIDES)),
 )
@@ -167,7 +168,7 @@ STRAY_MATCHED: Example = (
 )
 POSE_UNSEEN: Example = (
     "It does not see where anything is",
-    "Moved away by 40 m, or upright where it should be flat: people call both wrong, the metric says {0:.2f} and {1:.2f}.",
+    "Moved away by 40 m, or upright where it should be flat: people call both wrong, the metric gives {0:.2f} and {1:.2f}.",
     SQUARE,
     (("moved 40 m", _moved(SQUARE, 40, 0, 0)), ("stood upright", FOLDED)),
 )
@@ -215,18 +216,18 @@ ONE_EDGE_ENOUGH: Example = (
 )
 WRONG_EDGES_FREE: Example = (
     "Any number of wrong edges is free",
-    "Every pair of corners is joined, which people call a tangle; all right edges are among them, so the score is {0:.2f}.",
+    "Every pair of corners is joined, which people call a tangle; it contains all right edges, so the score is {0:.2f}.",
     HOUSE,
     (("every pair joined", ALL_EDGES),),
 )
 FEW_WRONG_LONG_EDGES: Example = (
     "A few wrong long edges hide in the average",
-    "Two diagonals across the walls are a plain mistake, a shift of 0.5 m hardly is; the metric says {0:.2f} m and {1:.2f} m.",
+    "Two diagonals across the walls are a clear mistake, a shift of 0.5 m is hardly one; the metric gives {0:.2f} m and {1:.2f} m.",
     HOUSE,
     (("two wrong diagonals", _with_edges(HOUSE, [(0, 5), (3, 6)])), ("moved 0.5 m", _moved(HOUSE, 0, 0.5, 0))),
 )
 MISSING_PARTS_PAID_BY_NEIGHBOURS: Example = (
-    "Missing parts here are paid for there",
+    "A missing part makes other parts worse",
     "Four roof edges of the left house are missing. As all points must be paired, the untouched right house pays as well: {0:.2f} m. Both "
     "houses moved by 0.5 m cost {1:.2f} m.",
     TWO_HOUSES,
@@ -237,7 +238,7 @@ MISSING_PARTS_PAID_BY_NEIGHBOURS: Example = (
 )
 WORST_POINT_DECIDES: Example = (
     "The worst point is all that counts",
-    "A perfect house with a speck of 10 cm far off seems nearly perfect and costs {0:.1f} m; a tangle costs {1:.1f} m.",
+    "A perfect house with a distant speck of 10 cm looks nearly perfect and costs {0:.1f} m; a tangle costs {1:.1f} m.",
     HOUSE,
     (("a speck far away", SPECK), ("wrong edges", TANGLED)),
 )
@@ -256,7 +257,7 @@ CLUTTER_AROUND_CORNER_COLLAPSES: Example = (
 )
 LOOSE_CORNERS_FREE: Example = (
     "Loose corners are free",
-    "Twenty points above the roof that no edge uses are nonsense to people; the metric says {0:.2f}, its best.",
+    "Twenty points above the roof that no edge uses are nonsense to people; the metric gives {0:.2f}, its best value.",
     HOUSE,
     (("twenty loose points", LOOSE_POINTS),),
 )

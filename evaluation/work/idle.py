@@ -47,8 +47,8 @@ class Background:
         what = " and ".join(f"{tests} of {', '.join(dict.fromkeys(titles))}" for tests, titles in kinds.items())
         left, at_once = self.seconds_left, max(1, min(workers, len(self.measured)))
         minutes = None if left is None else max(1, round(left / at_once / 60))
-        takes = "how long that takes is not known yet" if minutes is None else f"that takes about {minutes} min"
-        return f"In the background workers do {what}; {takes}. This has low priority, and pauses while anything else is to be done."
+        takes = "the time left is not known yet" if minutes is None else f"that takes about {minutes} min"
+        return f"In the background workers do {what}; {takes}. This work has low priority, and pauses while any other work waits."
 
 
 def _title(key: str) -> str:

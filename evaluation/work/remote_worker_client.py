@@ -186,7 +186,8 @@ class Worker:
             self.say(others)
         if not about["trusted"]:
             self.say(
-                "A result of this token differed from another worker's: it gets no parts until that is settled, see the console's page."
+                "A result of this token differed from another worker's: the token gets no parts until the difference is "
+                "settled on the console's page Workers."
             )
 
     def run(self, drain: bool = False, seconds: float = float("inf")) -> int:
@@ -423,7 +424,7 @@ class Worker:
             body = {"fence": part["fence"], "kind": kind, "reason": said}
             self.server.once(f"api/v1/worker/parts/{part['id']}/giveup", body, ASK_SECONDS)
         except ServerError as error:
-            self.say(f"That could not be said ({error}); the part is given to others when its lease runs out.")
+            self.say(f"This could not be reported ({error}); the part is given to others when its lease runs out.")
         if kind != "stopped":
             self.in_vain += 1
             if self.in_vain >= MAX_WITHOUT:
@@ -543,7 +544,7 @@ def _end(sentence: str, code: int) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="plumbline worker",
-        description="Score a server's waiting entries from this machine, which only calls out.",
+        description="Score a server's waiting entries on this machine; it only makes outgoing connections.",
         epilog=EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -560,12 +561,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--drain", action="store_true", help="end when no part is available")
     parser.add_argument("--max-minutes", type=minutes, metavar="N", help="begin no part after so many minutes")
     parser.add_argument(
-        "--patience", type=minutes, default=PATIENCE_SECONDS / 60, metavar="MINUTES", help="how long to wait for a server in trouble"
+        "--patience",
+        type=minutes,
+        default=PATIENCE_SECONDS / 60,
+        metavar="MINUTES",
+        help="minutes to wait for a server that does not answer",
     )
     parser.add_argument(
         "--folder", type=Path, default=Path("~/.cache/plumbline/worker"), help="where inputs and weights are kept; %(default)s"
     )
     parser.add_argument(
-        "--name", default="", help="its name on the server, which gives each name one part at a time; default: host and process"
+        "--name", default="", help="the worker's name on the server, which gives each name one part at a time; default: host and process"
     )
     return parser

@@ -45,7 +45,7 @@ class AgreementOut(Schema):
     rho: list[list[float | None]] = Field(description="Spearman's rho.")
     groups: list[list[str]] = Field(description="Metrics that agree, by slug.")
     ways: list[WayOut]
-    problem: str = Field(description="Why there are no other ways to rank; otherwise empty.")
+    problem: str = Field(description="Reason why there are no other ways to rank; otherwise empty.")
 
 
 @router.get(

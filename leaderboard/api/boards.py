@@ -63,8 +63,10 @@ class PropertyCount(Schema):
 
     state: str = Field(description="measured, measuring, failed or none.")
     passed: int | None
-    of: int | None = Field(description="The tests that apply to its kind.")
-    failed: list[str] = Field(description="The tests that it fails, by id. Each is another mistake, so their number says little.")
+    of: int | None = Field(description="The sanity tests that apply to the metric's kind.")
+    failed: list[str] = Field(
+        description="The sanity tests that the metric fails, by id. Each is another mistake, so their number says little."
+    )
 
 
 class PeopleOut(Schema):
@@ -77,14 +79,17 @@ class PeopleOut(Schema):
         )
     )
     damaged: Figure | None = Field(description="Decided agreement with damaged, empty and reference entries.")
-    standing: Standing | None = Field(description="Its state between chance and another rater; null if no answer names a winner.")
+    standing: Standing | None = Field(description="The metric's state between chance and another rater; null if no answer names a winner.")
     person: Person | None = Field(
-        description="Its agreement minus another rater's (apart), and minus the midpoint of chance and a rater (half), on the same answers."
+        description="The metric's agreement minus another rater's (apart), and minus the midpoint of chance and a rater "
+        "(half), on the same answers."
     )
-    places: tuple[int, int] | None = Field(description="Range of its place among the metrics, at 95 % for each.")
-    may_be_best: bool | None = Field(description="Whether its places begin at 1.")
-    difference: Difference | None = Field(description="What differences of its values mean to people.")
-    above_size: bool | None = Field(description="Whether it is significantly better than size alone; null if that is not known.")
+    places: tuple[int, int] | None = Field(description="Range of the metric's place among the metrics, at 95 % for each.")
+    may_be_best: bool | None = Field(description="Whether the metric's places begin at 1.")
+    difference: Difference | None = Field(description="What differences of the metric's values mean to people.")
+    above_size: bool | None = Field(
+        description="Whether the metric agrees with people significantly better than the entry's size alone; null if unknown."
+    )
     srocc: Figure = Field(description="Spearman's rho with the people's order of the entries, or with their mean opinion scores.")
     krocc: Figure = Field(description="Kendall's tau-b.")
     plcc: Figure = Field(description="Pearson's r.")
@@ -115,7 +120,7 @@ class Column(ColumnHead):
     """A metric of a ranking."""
 
     weight: float
-    outdated: str = Field("", description="Why these are not the values of the metric's current version; otherwise empty.")
+    outdated: str = Field("", description="Reason why the values are not of the metric's current version; otherwise empty.")
     properties: PropertyCount
     people: PeopleOut | None = Field(None, description="Null if the ranking has no study, or the study has no figure for this column.")
 
@@ -160,10 +165,12 @@ class CellOut(Schema):
     n: int = Field(description="Number of groups of items that the value is the mean of; of items if all share one group.")
     rank: int | None
     ranks: tuple[int, int] | None = Field(description="95 % range of its rank, for all entries at once. Null if it is not tested.")
-    group: int | None = Field(description="Its bracket, from 1: it is tied with the first entry of the bracket, corrected for all pairs.")
-    loose: bool = Field(False, description="Whether it is also tied with the first entry of a higher bracket.")
+    group: int | None = Field(
+        description="The entry's bracket, from 1. The entry is tied with the first entry of the bracket, corrected for all pairs."
+    )
+    loose: bool = Field(False, description="Whether the entry is also tied with the first entry of a higher bracket.")
     tied: list[int] | None = Field(
-        None, description="Ids of the entries that it is tied with, corrected for all pairs of the board. Null if it is not tested."
+        None, description="Ids of the entries that this entry is tied with, corrected for all pairs of the board. Null if it is not tested."
     )
     flags: dict[str, int] = Field(description="Number of items that copied a clean view, or scored above all clean views, by flag.")
 
@@ -175,7 +182,7 @@ class Row(PublicEntry):
     value: float | None
     ranks: tuple[int, int] | None = Field(description="95 % range of its rank by the board's rule, for all entries at once.")
     group: int | None = Field(description="Its bracket, from 1.")
-    loose: bool = Field(False, description="Whether it may belong to a higher bracket.")
+    loose: bool = Field(False, description="Whether the entry may belong to a higher bracket.")
     people: Figure | None = Field(
         None,
         description=(

@@ -94,15 +94,15 @@ class WaitOut(Schema):
 
 
 class SubmissionFull(SubmissionBrief):
-    queue_position: int | None = Field(description="Its place in the queue, from 1, until work on it begins.")
-    waits_for: list[WaitOut] = Field(description="What it waits for, until work on it begins; empty later.")
+    queue_position: int | None = Field(description="The entry's place in the queue, from 1, until work on the entry begins.")
+    waits_for: list[WaitOut] = Field(description="What the entry waits for, until work on the entry begins; empty later.")
     progress: Progress | None
     attempts: int | None  # that failed by its own doing, and the one under way
     losses: int | None  # workers that were lost while they had it; no fault of the entry
     scores: dict[str, ScoreOut] | None = Field(description="By the metric's slug; null if you may not see them, or there are none yet.")
     rank: int | None = Field(description="In the current ranking that you may see; null before the entry is ranked, and without a rank.")
     waiting: list[str] = Field(
-        description="Slugs of metrics that have a newer version, so that it has no score of them before the phase is re-evaluated."
+        description="Slugs of metrics with a newer version, of which the entry has no score until the phase is re-evaluated."
     )
 
     @classmethod
@@ -130,7 +130,7 @@ class ItemScore(Schema):
     value: float | None
     status: str
     flags: list[str] = Field(description="Flags of the value, such as copied_reference; flags about the reference only if you may see it.")
-    failure: str = Field(description="Why an organizer's program failed on it; kept for the first hundred items of an entry.")
+    failure: str = Field(description="Reason why an organizer's program failed on the item; kept for the first hundred items of an entry.")
     parts: dict[str, float]
 
 

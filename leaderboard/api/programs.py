@@ -35,7 +35,7 @@ class ProgramOut(Schema):
     title: str
     version: int
     state: str = Field(description="waiting (being checked), ready (may score) or failed (cannot score).")
-    failure: str = Field(description="Why it cannot score; otherwise empty.")
+    failure: str = Field(description="Reason why the program cannot score; otherwise empty.")
     sha256: str = Field(description="Over the names and contents of its files.")
     created_at: datetime
     is_public: bool = Field(description="Whether everybody who sees the challenge may download its files.")

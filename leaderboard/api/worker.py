@@ -52,16 +52,16 @@ Short = Annotated[str, Field(max_length=240)]
 class Claim(Schema):
     queues: list[Annotated[str, Field(pattern="^(cpu|gpu)$")]] = Field(["cpu"], max_length=2)
     worker: Annotated[str, Field(min_length=1, max_length=120)] = Field("worker", description="The worker's own name.")
-    machine: Short = Field("", description="Its machine, by name and boot.")
+    machine: Short = Field("", description="The worker's machine, by name and boot.")
     capabilities: dict[Annotated[str, Field(max_length=40)], Short | int | float | bool | None] = Field(
         {},
         max_length=20,
-        description="Its versions of the package and of libraries, cores, memory, a card. Organizers see it.",
+        description="The worker's versions of the package and of libraries, its cores, memory and graphics card. Organizers see it.",
     )
     sandboxes: list[Annotated[str, Field(max_length=40)]] = Field(
         [],
         max_length=10,
-        description="Metric programs that it can isolate: python, script, image, python with a card, script with a card.",
+        description="Metric programs that the worker can isolate: python, script, image, python with a card, script with a card.",
     )
     without: list[Annotated[int, Field(ge=1, le=LARGEST_ID)]] = Field([], max_length=100, description="Parts that it cannot do.")
 
@@ -73,17 +73,19 @@ class TokenOut(Schema):
     queues: list[str]
     expires_at: datetime
     trusted: bool = Field(
-        description="Whether its workers get parts: false while one of their results is in doubt, and after one was found wrong."
+        description="Whether the token's workers get parts: false while one of their results is in doubt, and after one was found wrong."
     )
-    at_once: int = Field(description="Parts that its workers may have together at a time; each worker has one.")
-    held: int = Field(description="Parts that its workers have now.")
-    other_versions: bool = Field(description="Its workers may have other versions of the libraries than the service.")
+    at_once: int = Field(description="Parts that the token's workers may have together at a time; each worker has one.")
+    held: int = Field(description="Parts that the token's workers have now.")
+    other_versions: bool = Field(description="Whether the token's workers may have other versions of the libraries than the service.")
     versions: dict[str, str] = Field(
         description="Versions of the libraries that the service computes with. A worker with other versions gets no part, unless "
         "`other_versions` is true."
     )
-    waits_until: datetime | None = Field(description="It gets no part before then, because leases of its workers ended without a result.")
-    waiting: dict[str, int] = Field(description="Parts that its workers may do, by queue; of these `at_once` at a time.")
+    waits_until: datetime | None = Field(
+        description="The token gets no part before this time, because leases of its workers ended without a result."
+    )
+    waiting: dict[str, int] = Field(description="Parts that the token's workers may do, by queue; `at_once` of them at a time.")
 
 
 class Input(Schema):
@@ -124,7 +126,7 @@ class PartOut(Schema):
     columns: list[ColumnOut]
     seconds: int = Field(description="Processor seconds that the part may take.")
     patience: float = Field(description="The lease ends after `seconds` times this factor of elapsed time, whatever the worker reports.")
-    item_seconds: float = Field(description="Elapsed seconds for one item. The lease also ends if `done` has not grown for so long.")
+    item_seconds: float = Field(description="Elapsed seconds for one item. The lease also ends if `done` has not grown for this time.")
     begin_seconds: float = Field(description="Extra seconds for the first item, to fetch the inputs and prepare the reference.")
     memory: int = Field(description="Memory that the part may use, in bytes.")
     inputs: dict[str, Input]

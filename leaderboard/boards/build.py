@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -111,7 +111,7 @@ class Row:
 
 @dataclass
 class Values:
-    """The scores of one metric, in the order of the rows."""
+    """The scores of one metric, in the order of the entries."""
 
     value: list[float | None]
     n: list[int]
@@ -123,11 +123,11 @@ class Values:
         return cls([None] * rows, [0] * rows, [{}] * rows, np.full((rows, items), math.nan))
 
     @classmethod
-    def of_rows(cls, batch: EvaluationBatch, rows: Sequence[Row]) -> dict[str, Values]:
+    def of_entries(cls, batch: EvaluationBatch, ids: Sequence[int], slugs: Iterable[str]) -> dict[str, Values]:
         """The scores of these entries by the slug of their metric."""
-        n_items, place = len(batch.item_ids), {row.submission.pk: index for index, row in enumerate(rows)}
-        found = {column.slug: cls.empty(len(rows), n_items) for column in batch.columns}
-        ids, names = list(place), ("evaluation__submission_id", "slug", "value", "n", "flags", "vector")
+        n_items, place = len(batch.item_ids), {pk: index for index, pk in enumerate(ids)}
+        found = {slug: cls.empty(len(ids), n_items) for slug in slugs}
+        names = ("evaluation__submission_id", "slug", "value", "n", "flags", "vector")
         done = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug__in=found).order_by()
         for start in range(0, len(ids), BUNDLE):
             bundle = done.filter(evaluation__submission_id__in=ids[start : start + BUNDLE])
@@ -138,9 +138,11 @@ class Values:
                     values.vectors[index] = np.frombuffer(vector, dtype=np.float64)
         return found
 
-    def of_scenes(self, batch: EvaluationBatch, chosen: Collection[str]) -> Values:
-        """The scores over the items of the chosen scenes alone: the mean over groups of their means. Entries without a value stay without
-        one."""
+    def of_scenes(self, batch: EvaluationBatch, chosen: Collection[str] | None) -> Values:
+        """The scores over the items of the chosen scenes alone, if any are chosen: the mean over groups of their means. Entries without a
+        value stay without one."""
+        if chosen is None:
+            return self
         vectors = np.where(batch.items_of(chosen)[None, :], self.vectors, math.nan)
         matrix = uncertainty.unit_matrix(vectors, batch.groups, "item", batch.item_ids)
         n = np.isfinite(matrix).sum(axis=1)
@@ -158,26 +160,19 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
     standings = acceptance_test.standings(batch)
     scenes = {slug: standing.scenes for slug, standing in standings.items()}  # that a column ranks by, where these are not all
     columns = ranking_columns(batch.columns, standings)
-    shown_only = [one.title for one in batch.columns if one.is_primary and one.slug in standings and not standings[one.slug].ranks]
+    barred = {slug for slug, standing in standings.items() if not standing.ranks}
+    shown_only = next((one.title for one in batch.columns if one.is_primary and one.slug in barred), None)
     eligible = list(_entries(phase, batch, columns, audience, now or timezone.now()))
     primary = primary_slug(columns)
     rows = _chosen_rows(phase, batch, eligible, primary, scenes.get(primary or ""))
     counted = [row.counted for row in rows]
 
-    by_slug, metrics, matrices = Values.of_rows(batch, rows), [], {}
+    by_slug = Values.of_entries(batch, [row.submission.pk for row in rows], [column.slug for column in batch.columns])
+    metrics, matrices = [], {}
     for metric in columns:
-        values, standing, chosen = by_slug[metric.slug], standings.get(metric.slug), scenes.get(metric.slug)
-        if chosen is not None:
-            values = values.of_scenes(batch, chosen)
+        values = by_slug[metric.slug].of_scenes(batch, scenes.get(metric.slug))
         matrices[metric.slug] = uncertainty.unit_matrix(values.vectors, batch.groups, metric.spec.level, batch.item_ids)
-        column = _metric(metric, values, matrices[metric.slug], counted, standing)
-        if any(values.flags):
-            kept = batch.items_of(chosen).tolist()
-            found = [(index, *one) for index, known in enumerate(values.flags) for one in flags.counts(known, kept).items()]
-            column = column.model_copy(update={"flagged": found or None})
-        if standing is not None and standing.ranks and gate.kind_of(metric.spec, metric.params) == gate.CROSS:
-            column = column.model_copy(update={"clean": clean_views(batch, metric.slug, chosen)})
-        metrics.append(column)
+        metrics.append(_metric(batch, metric, values, matrices[metric.slug], counted, standings.get(metric.slug)))
 
     participants = [row for row in eligible if row.takes_part]
     entries = [row.entry for row in rows]
@@ -207,7 +202,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
         people=human_agreement.of_phase(phase, audience == PUBLIC, entries, fingerprints),
         entries=entries,
         metrics=metrics,
-        overall=_overall(phase.ranking, primary, metrics, matrices, counted, "".join(shown_only)),
+        overall=_overall(phase.ranking, primary, metrics, matrices, counted, shown_only),
     )
 
 
@@ -290,38 +285,35 @@ def _chosen_rows(
     rule = phase.entries
     if rule == Phase.Entries.ALL or batch.is_imported:  # the rows of a table are not attempts of one team
         return eligible
+    rivals = [row for row in eligible if row.counted and not row.kept_off]
     if rule == Phase.Entries.CHOSEN:
-        return [row for row in eligible if not row.counted or (row.submission.is_chosen and not row.kept_off)]
-    best_first = eligible
-    if rule == Phase.Entries.LATEST:
-        best_first = eligible[::-1]
-    elif primary is not None:  # by its value, the earlier of equals first, those without a value last
-        scores = Score.objects.filter(evaluation__batch=batch, slug=primary, evaluation__state="done")
-        values = dict(scores.values_list("evaluation__submission_id", "value"))
-        higher = next(one for one in batch.columns if one.slug == primary).spec.higher_is_better
-        own = [values.get(row.submission.pk) for row in eligible]
-        if scenes is not None:
-            found = Values(own, [0] * len(own), [{}] * len(own), np.full((len(own), len(batch.item_ids)), math.nan))
-            vectors = dict(scores.values_list("evaluation__submission_id", "vector"))
-            for index, row in enumerate(eligible):
-                vector = vectors.get(row.submission.pk)
-                if vector and len(vector) == len(batch.item_ids) * 8:
-                    found.vectors[index] = np.frombuffer(vector, dtype=np.float64)
-            own = found.of_scenes(batch, scenes).value
-        best_first = [eligible[i] for i in ranking.order(own, higher)]
-    kept: dict[int, Row] = {}
-    for row in best_first:
-        if row.counted and not row.kept_off:
-            kept.setdefault(row.submission.team_id, row)
-    chosen = {row.submission.pk for row in kept.values()}
+        chosen = {row.submission.pk for row in rivals if row.submission.is_chosen}
+    else:
+        best_first = rivals[::-1] if rule == Phase.Entries.LATEST else rivals
+        if rule == Phase.Entries.BEST and primary is not None:  # the earlier of equals first, those without a value last
+            ids = [row.submission.pk for row in rivals]
+            if scenes is None:
+                scores = Score.objects.filter(evaluation__batch=batch, slug=primary, evaluation__state="done")
+                known = dict(scores.values_list("evaluation__submission_id", "value"))
+                values = [known.get(pk) for pk in ids]
+            else:
+                values = Values.of_entries(batch, ids, [primary])[primary].of_scenes(batch, scenes).value
+            higher = next(one for one in batch.columns if one.slug == primary).spec.higher_is_better
+            best_first = [rivals[place] for place in ranking.order(values, higher)]
+        chosen = set({row.submission.team_id: row.submission.pk for row in reversed(best_first)}.values())
     return [row for row in eligible if not row.counted or row.submission.pk in chosen]
 
 
 # --- figures -------------------------------------------------------------------------------
 
 
-def _metric(metric: Column, values: Values, matrix: np.ndarray, counted: list[bool], standing: Standing | None) -> MetricColumn:
+def _metric(
+    batch: EvaluationBatch, metric: Column, values: Values, matrix: np.ndarray, counted: list[bool], standing: Standing | None
+) -> MetricColumn:
     """One column of the board; one that may not rank (`standing`) has values alone."""
+    scenes = standing.scenes if standing is not None else None
+    kept = batch.items_of(scenes).tolist()
+    has_clean = standing is not None and standing.ranks and gate.kind_of(metric.spec, metric.params) == gate.CROSS
     spec = metric.spec
     higher = spec.higher_is_better
     ranks = standing is None or standing.ranks
@@ -350,6 +342,8 @@ def _metric(metric: Column, values: Values, matrix: np.ndarray, counted: list[bo
         leads=[(i, round(float(shares[i]), 4)) for i in board.order[:LEADERS] if shares[i] > 0],
         order=ranking.order(values.value, higher),
         acceptance_test=ColumnAcceptanceTest(**asdict(standing)) if standing is not None else None,
+        clean=clean_views(batch, metric.slug, scenes) if has_clean else None,
+        flagged=[(index, *one) for index, known in enumerate(values.flags) for one in flags.counts(known, kept).items()] or None,
     )
 
 
@@ -380,67 +374,45 @@ def finite_bounds(spec: MetricSpec) -> tuple[float | None, float | None]:
 
 
 def _overall(
-    rule: str, primary: str | None, metrics: list[MetricColumn], matrices: dict[str, np.ndarray], counted: list[bool], shown_only: str = ""
+    rule: str,
+    primary: str | None,
+    metrics: list[MetricColumn],
+    matrices: dict[str, np.ndarray],
+    counted: list[bool],
+    shown_only: str | None = None,
 ) -> Overall:
     """The organizer's rule over the columns that take part. `shown_only` is the title of the primary metric, where that may not rank."""
-    used = [m for m in metrics if m.in_ranking or (rule == "primary" and m.slug == primary)]
-    if rule == "primary":
-        used = [m for m in used if m.slug == primary and not shown_only]
+    by_primary = rule == "primary"
+    used = [m for m in metrics if (m.slug == primary and not shown_only if by_primary else m.in_ranking)]
     columns = [ranking.Column(m.slug, m.value, m.higher_is_better, m.weight, m.slug == primary) for m in used]
+    reason = NoOrder.MAY_NOT_RANK if by_primary and shown_only else ranking.no_order(rule, columns)
     n = len(counted)
-    nothing: list[Any] = [None] * n
-    result = Overall(
-        rule=rule,
-        metrics=[m.slug for m in used],
-        problem=None,
-        rank_low=nothing,
-        rank_high=nothing,
-        group=nothing,
-        loose=[False] * n,
-        untested=[""] * n,
-        higher_is_better=False,
-        rank=nothing,
-        value=nothing,
-        ranks=nothing,
-        incomplete=0,
-        order=list(range(n)),
-    )
-    problem = NoOverallRank(reason=NoOrder.MAY_NOT_RANK, title=shown_only) if shown_only and rule == "primary" else None
-    if problem is None and (reason := ranking.no_order(rule, columns)) is not None:
-        problem = NoOverallRank(reason=reason)
-    if problem is not None:
-        return result.model_copy(update={"problem": problem})
-    places = ranking.overall(rule, columns, counted)
-    higher = ranking.overall_higher_is_better(rule, columns)
-    ranks, values = [place.rank for place in places], [place.value for place in places]
-    order = ranking.order(values, higher)
-    fixed = [index for index, m in enumerate(used) if np.isnan(matrices[m.slug][counted]).all()]
-    brackets: dict[str, object] = {}
-    if rule == "primary":
-        brackets = {name: getattr(used[0], name) for name in ("rank_low", "rank_high", "group", "loose", "untested")}
-    elif len(fixed) < len(used):
-        scores = [[value if part else None for value, part in zip(m.value, counted, strict=True)] for m in used]
-        samples, weights = np.stack([matrices[m.slug] for m in used]), [m.weight for m in used]
-        certain = overall_brackets(rule, samples, [m.higher_is_better for m in used], weights, fixed, scores)
-        brackets = {
-            "rank_low": _ends(certain.rank_interval, 0),
-            "rank_high": _ends(certain.rank_interval, 1),
-            "group": list(certain.bracket),
-            "loose": list(certain.loose),
-            "untested": _untested(certain.bracket, ranks, order, OVERALL_FIRST),
-            "fixed": [used[index].slug for index in fixed],
-        }
-    return result.model_copy(
-        update={
-            **brackets,
-            "higher_is_better": higher,
-            "rank": ranks,
-            "value": values,
-            "ranks": [list(place.ranks) or None for place in places],
-            "incomplete": sum(not place.ranks for place in places),
-            "order": order,
-        }
-    )
+    found: dict[str, Any] = dict.fromkeys(("rank_low", "rank_high", "group", "rank", "value", "ranks"), [None] * n)
+    found |= {"loose": [False] * n, "untested": [""] * n, "higher_is_better": False, "incomplete": 0, "order": list(range(n))}
+    if reason is None:
+        places = ranking.overall(rule, columns, counted)
+        ranks, values = [place.rank for place in places], [place.value for place in places]
+        higher = ranking.overall_higher_is_better(rule, columns)
+        order = ranking.order(values, higher)
+        found |= {"higher_is_better": higher, "rank": ranks, "value": values, "order": order}
+        found |= {"ranks": [list(place.ranks) or None for place in places], "incomplete": sum(not place.ranks for place in places)}
+        fixed = [index for index, m in enumerate(used) if np.isnan(matrices[m.slug][counted]).all()]
+        if by_primary:
+            found |= {name: getattr(used[0], name) for name in ("rank_low", "rank_high", "group", "loose", "untested")}
+        elif len(fixed) < len(used):
+            scores = [[value if part else None for value, part in zip(m.value, counted, strict=True)] for m in used]
+            samples, weights = np.stack([matrices[m.slug] for m in used]), [m.weight for m in used]
+            certain = overall_brackets(rule, samples, [m.higher_is_better for m in used], weights, fixed, scores)
+            found |= {
+                "rank_low": _ends(certain.rank_interval, 0),
+                "rank_high": _ends(certain.rank_interval, 1),
+                "group": list(certain.bracket),
+                "loose": list(certain.loose),
+                "untested": _untested(certain.bracket, ranks, order, OVERALL_FIRST),
+                "fixed": [used[index].slug for index in fixed],
+            }
+    problem = NoOverallRank(reason=reason, title=shown_only if reason is NoOrder.MAY_NOT_RANK else None) if reason is not None else None
+    return Overall(rule=rule, metrics=[m.slug for m in used], problem=problem, **found)
 
 
 def _ends(intervals: Sequence[tuple[int, int] | None], end: int) -> list[int | None]:
@@ -480,15 +452,9 @@ def alone(board: Board, column: MetricColumn, index: int) -> tuple[int, int] | N
     if column.pairs is None or index not in column.pairs.tested:
         return None
     batch = EvaluationBatch.objects.select_related("reference", "results").get(pk=board.batch)
-    items = batch.item_ids
-    vectors = np.full((len(board.entries), len(items)), math.nan)
-    place = {entry.id: n for n, entry in enumerate(board.entries)}
-    scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=column.slug).order_by()
-    for submission, vector in scores.values_list("evaluation__submission_id", "vector").iterator():
-        if submission in place and vector and len(vector) == len(items) * 8:
-            vectors[place[submission]] = np.frombuffer(vector, dtype=np.float64)
+    values = Values.of_entries(batch, [entry.id for entry in board.entries], [column.slug])[column.slug]
+    vectors = values.of_scenes(batch, column.scenes).vectors
     metric = next(one for one in batch.columns if one.slug == column.slug)
-    vectors[:, ~batch.items_of(column.acceptance_test.scenes if column.acceptance_test is not None else None)] = math.nan
     ranked = [value if rank is not None else None for value, rank in zip(column.value, column.rank, strict=True)]
-    matrix = uncertainty.unit_matrix(vectors, batch.groups, metric.spec.level, items)
+    matrix = uncertainty.unit_matrix(vectors, batch.groups, metric.spec.level, batch.item_ids)
     return uncertainty.alone(matrix, index, column.higher_is_better, ranked)

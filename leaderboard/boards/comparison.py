@@ -6,19 +6,20 @@ result for a pair, among all its pairs, is shown beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
 from evaluation.metrics.spec import MetricSpec
-from evaluation.models import EvaluationBatch
+from evaluation.models import Evaluation, EvaluationBatch
 from leaderboard.boards.people import spread
 from leaderboard.boards.rows import bracket_classes
 from leaderboard.boards.rows import meaning as meaning_of
-from leaderboard.boards.scorecard import Result
-from leaderboard.records.board import Board, ColumnHead, MetricColumn
+from leaderboard.boards.scorecard import Result, results
+from leaderboard.records.board import Board, ColumnHead
 from leaderboard.records.cell import Cell
 from leaderboard.records.comparison import Compared
 from leaderboard.records.unit import Unit
@@ -92,33 +93,51 @@ class ComparedMetric:
         )
 
 
+def main(metrics: Collection[ComparedMetric]) -> ComparedMetric:
+    """The primary metric, else the first."""
+    return next((one for one in metrics if one.metric.is_primary), next(iter(metrics)))
+
+
 @dataclass(frozen=True)
 class Ground:
-    """Basis of a comparison: the `batch` of the entries, the `unit` of tests, whether the viewer sees values of single items, and the
-    newest ranking that the viewer may see (`board`). `ids` are the numbers of the entries."""
+    """Basis of a comparison: the current evaluations of the entries, whether the viewer sees values of single items, and the newest
+    ranking that the viewer may see (`board`)."""
 
-    batch: EvaluationBatch
-    unit: Unit
+    evaluations: Sequence[Evaluation]
     sees_items: bool
     board: Board | None
-    ids: Sequence[int]
 
-    def compared(self, results: Sequence[Sequence[Result]]) -> list[ComparedMetric]:
-        """The metrics that all entries have in common, in the order of the first one's; `results` are their scores."""
-        others = [{result.slug: result for result in own} for own in results[1:]]
-        found = []
-        for first in results[0]:
-            same = [first, *(one for one in (own.get(first.slug) for own in others) if one is not None)]
-            if len(same) == len(results) and len({one.score.fingerprint for one in same}) == 1:
-                found.append(self._by_metric(same))
-        return found
+    @property
+    def batch(self) -> EvaluationBatch:
+        return self.evaluations[0].batch
+
+    @cached_property
+    def unit(self) -> Unit:
+        """Unit of the tests."""
+        return Unit.of(self.batch.groups, self.batch.phase.challenge)
+
+    @property
+    def ids(self) -> list[int]:
+        return [one.submission_id for one in self.evaluations]
+
+    def common(self) -> Iterator[list[Result]]:
+        """The scores of all entries by each metric that all have under the same definition, in the order of the first entry's metrics."""
+        firsts, *others = ({result.slug: result for result in results(one, None)} for one in self.evaluations)
+        for slug, first in firsts.items():
+            same = [first, *(own[slug] for own in others if slug in own)]
+            if len(same) == len(self.evaluations) and len({one.score.fingerprint for one in same}) == 1:
+                yield same
+
+    def compared(self) -> list[ComparedMetric]:
+        """The metrics that all entries have in common."""
+        return [self._by_metric(same) for same in self.common()]
 
     def _by_metric(self, same: Sequence[Result]) -> ComparedMetric:
         """The entries by one metric that they have in common."""
-        first, higher, values = same[0], same[0].spec.higher_is_better, self._values(same)
+        first, higher, values = same[0], same[0].spec.higher_is_better, self.values(same)
         scores = [one.value for one in same]
-        tested = brackets(values, higher, scores, list(self.ids)) if values is not None else None
-        in_order = list(tested.order) if tested is not None else order(scores, higher, list(self.ids))
+        tested = brackets(values, higher, scores, self.ids) if values is not None else None
+        in_order = list(tested.order) if tested is not None else order(scores, higher, self.ids)
         ranks = tested.rank if tested is not None else rank(scores, higher)
         pieces = [""] * len(same)
         if tested is not None:
@@ -132,7 +151,7 @@ class Ground:
             return ComparedMetric(first.metric, first.spec, self.unit, rows, lacking, [])
         return ComparedMetric(first.metric, first.spec, self.unit, rows, None, list(self._pairs(first, values, tested)))
 
-    def _values(self, same: Sequence[Result]) -> np.ndarray | None:
+    def values(self, same: Sequence[Result]) -> np.ndarray | None:
         """Values per unit, float64[entries, units]; None where they may not be seen, or there are none."""
         vectors = [one.vector for one in same]
         if not self.sees_items or len({len(vector) for vector in vectors}) > 1 or not len(vectors[0]):
@@ -142,24 +161,22 @@ class Ground:
 
     def _pairs(self, first: Result, values: np.ndarray, tested: Brackets) -> Iterator[ComparedPair]:
         """The pairs that were tested, with the interval of the two alone and what the board says of them."""
-        column = self.board.column(first.slug) if self.board is not None else None
-        column = column if column is not None and column.fingerprint == first.score.fingerprint else None
         for one, other in combinations([at for at in tested.order if at in tested.tested], 2):
             test = paired(values[one].tolist(), values[other].tolist(), first.spec.higher_is_better)
             difference = test.mean_difference, test.ci_low, test.ci_high
-            on_board = of_board(self.board, column, self.ids[one], self.ids[other])
-            yield ComparedPair(one, other, difference, test.n, float(tested.p[one, other]), *on_board)
+            yield ComparedPair(one, other, difference, test.n, float(tested.p[one, other]), *self.on_board(first, one, other))
 
-
-def of_board(board: Board | None, column: MetricColumn | None, first: int, second: int) -> tuple[float | None, At | None]:
-    """p of the board's own test of two entries by one of its columns, and the meaning of their difference to people; each None where it
-    says nothing."""
-    if board is None or column is None:
-        return None, None
-    a, b = board.index_of(first), board.index_of(second)
-    if a is None or b is None or a == b:
-        return None, None
-    lines = board.people.metrics if board.people is not None else []
-    known = next((line.difference for line in lines if line.slug == column.slug and line.difference is not None), None)
-    told = known if known is not None and known.tells and column.n[a] == column.n[b] else None
-    return column.pair_p(a, b), None if told is None else meaning_of(column, told, a, b)
+    def on_board(self, result: Result, one: int, other: int) -> tuple[float | None, At | None]:
+        """p of the board's own test of two of the entries, by their places, in the column of a result, and the meaning of their difference
+        to people; each None where the board says nothing."""
+        board = self.board
+        column = board.column(result.slug) if board is not None else None
+        if board is None or column is None or column.fingerprint != result.score.fingerprint:
+            return None, None
+        a, b = board.index_of(self.ids[one]), board.index_of(self.ids[other])
+        if a is None or b is None or a == b:
+            return None, None
+        lines = board.people.metrics if board.people is not None else []
+        known = next((line.difference for line in lines if line.slug == column.slug and line.difference is not None), None)
+        told = known if known is not None and known.tells and column.n[a] == column.n[b] else None
+        return column.pair_p(a, b), None if told is None else meaning_of(column, told, a, b)

@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from leaderboard.models.analysis import StudyAnalysis
 from leaderboard.records.board import Against, BoardEntry, ColumnAgreement, HumanAgreement, Mark, PeoplesFirst, StudyOf
 from leaderboard.records.study import Summary, precedence
 from leaderboard.stats.mos_table import USUAL
@@ -17,9 +18,6 @@ from leaderboard.stats.records import Entry, Metric, places_among
 from leaderboard.stats.states import Reason
 from leaderboard.stats.two_way_intervals import Ends
 from submissions.models import Phase
-
-if TYPE_CHECKING:
-    from leaderboard.models.analysis import StudyAnalysis
 
 MAX_SAMPLES = 12  # that a mark names
 
@@ -31,13 +29,10 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
     `fingerprints` belong to the ranking's columns: findings on other values under the same slug are left out.
     """
     studies = phase.studies.filter(is_public=True) if is_public else phase.studies.all()
-    of_study: dict[int, dict[str, tuple[StudyAnalysis, Summary]]] = {}
-    for row in (row for study in studies.prefetch_related("analyses") for row in study.analyses.all()):
-        if (summary := row.summary) is not None:
-            of_study.setdefault(row.study_id, {})[row.criterion] = (row, summary)
-    if not of_study:
+    main = (StudyAnalysis.main(study) for study in studies.prefetch_related("analyses"))
+    known = [(row, row.summary) for row in main if row is not None and row.summary is not None]
+    if not known:
         return None
-    main = [by_criterion[next(iter(by_criterion.values()))[0].study.leading(by_criterion)] for by_criterion in of_study.values()]
     ids = {entry.id for entry in entries}
 
     def weight(one: tuple[StudyAnalysis, Summary]) -> tuple[Any, ...]:
@@ -45,7 +40,7 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
         own = precedence(summary.metrics, row.study.simulated, summary.n_people, row.study_id, summary.of == "means")
         return bool(ids & set(summary.entries.values())), own
 
-    row, summary = max(main, key=weight)
+    row, summary = max(known, key=weight)
     used = [line for line in summary.metrics if line.reference_point or fingerprints.get(line.key, "") in ("", line.fingerprint)]
     there = Judged(summary, entries)
     return HumanAgreement(

@@ -17,7 +17,7 @@ from evaluation.metrics import registry
 from evaluation.metrics.registry import MetricSpec
 from evaluation.models import Score, SuiteRun
 from evaluation.models.sanity_tests import is_measurable
-from evaluation.properties import bundled_tables, example_values, suite
+from evaluation.properties import bundled_tables, example_values, suite, weaknesses
 from evaluation.properties.suite import PASS, Property, Rate, Table
 from leaderboard.records.suite_table import Cell, Column, Missing, SuiteTable
 from leaderboard.records.suite_table import Line as TableLine
@@ -472,8 +472,6 @@ def examples(key: str) -> tuple[Example, ...]:
     spec, recorded = registry.get(key), example_values.values(key)
     if recorded is None and spec.weights is not None:
         return ()
-    from evaluation.properties import weaknesses  # with numpy
-
     made = []
     for number, weakness in enumerate(weaknesses.of(key)):
         values = weakness.values() if recorded is None else recorded[number]

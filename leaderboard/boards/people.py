@@ -165,16 +165,12 @@ class People:
         others = [n for n, place in enumerate(places) if place is not None and place > 1]
         if len(level) + len(others) < 2:
             return None
-        high = None
         if found.may_be_first is not None:
             own = found.places[first] if found.places is not None else None
-            high = None if own is None else own[1]
-            open_ = [n for n in others if n in found.may_be_first] if high != 1 else []
-        else:
-            over = {n: found.over[n] for n in others} if found.over else {}
-            open_ = [n for n, one in over.items() if one is None or one.p_holm is None or one.p_holm > ALPHA]
-        low_end = high if high not in (None, 1) and not open_ and len(level) == 1 else None
-        return FirstPlace(level, open_, [n for n in others if n not in open_], found.may_be_first is not None, low_end)
+            return FirstPlace.of(level, others, found.may_be_first, None if own is None else own[1], True)
+        over = {n: found.over[n] for n in others} if found.over else {}
+        may = [n for n, one in over.items() if one is None or one.p_holm is None or one.p_holm > ALPHA]
+        return FirstPlace.of(level, others, may, None, False)
 
     def values(self, board: Board) -> list[float | None]:
         """People's value of each entry, without those that too few people judged, or on too few items."""

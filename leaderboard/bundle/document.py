@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar, get_origin, get_type_hints
+from typing import Annotated, Any, NoReturn, TypeVar, get_origin, get_type_hints
 from zoneinfo import ZoneInfo
 
 import yaml
@@ -68,6 +68,11 @@ class Problems:
         if self.found:
             raise BundleError(tuple(sorted(self.found, key=lambda problem: problem.line)))
 
+    def end(self, reason: str, line: int) -> NoReturn:
+        """Note a fault of the document itself, which ends the reading."""
+        self.add("", reason, line)
+        raise BundleError(tuple(sorted(self.found, key=lambda problem: problem.line)))
+
 
 def _plain(text: str, most: int) -> str:
     """Text that a document led to, for a sentence: short, in one line, with nothing that a terminal obeys."""
@@ -84,38 +89,30 @@ def compose(data: bytes, problems: Problems) -> yaml.Node:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        problems.add("", "expected text in UTF-8; save the file in that encoding", data[: error.start].count(b"\n") + 1)
-        problems.raise_if_any()
+        problems.end("expected text in UTF-8; save the file in that encoding", data[: error.start].count(b"\n") + 1)
     if len(data) > MAX_BYTES:
-        problems.add("", f"expected at most {MAX_BYTES:,} bytes, found {len(data):,}", 0)
-        problems.raise_if_any()
+        problems.end(f"expected at most {MAX_BYTES:,} bytes, found {len(data):,}", 0)
     try:
         depth = 0
         for count, event in enumerate(yaml.parse(text, Loader=LOADER)):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            fault = ""
+            line = event.start_mark.line + 1
             if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-                fault = "expected plain values; anchors (&) and aliases (*) are not taken, write the value out"
-            elif getattr(event, "tag", None):
-                fault = f"expected plain values; the tag {event.tag} is not taken"
-            elif depth > MAX_DEPTH:
-                fault = f"expected at most {MAX_DEPTH} levels"
-            elif count > MAX_VALUES:
-                fault = f"expected at most {MAX_VALUES:,} values"
-            if fault:
-                problems.add("", fault, event.start_mark.line + 1)
-                problems.raise_if_any()
+                problems.end("expected plain values; anchors (&) and aliases (*) are not taken, write the value out", line)
+            if getattr(event, "tag", None):
+                problems.end(f"expected plain values; the tag {event.tag} is not taken", line)
+            if depth > MAX_DEPTH:
+                problems.end(f"expected at most {MAX_DEPTH} levels", line)
+            if count > MAX_VALUES:
+                problems.end(f"expected at most {MAX_VALUES:,} values", line)
         node = yaml.compose(text, Loader=LOADER)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        problems.add("", f"expected YAML; {error.problem or error.context}", mark.line + 1 if mark else 0)
-        problems.raise_if_any()
+        problems.end(f"expected YAML; {error.problem or error.context}", mark.line + 1 if mark else 0)
     except yaml.reader.ReaderError as error:
-        problems.add("", f"expected YAML; character {error.character!r} is not allowed", text[: error.position].count("\n") + 1)
-        problems.raise_if_any()
+        problems.end(f"expected YAML; character {error.character!r} is not allowed", text[: error.position].count("\n") + 1)
     if not isinstance(node, yaml.MappingNode):
-        problems.add("", "expected keys with values, such as slug: rooflines", 1)
-        problems.raise_if_any()
+        problems.end("expected keys with values, such as slug: rooflines", 1)
     return node
 
 
@@ -183,56 +180,47 @@ class Reader:
             self.fault(key, "expected a text without NUL characters")
         return value
 
-    def choice(self, key: str, choices: list[str], default: Any = REQUIRED) -> Any:
-        expected = f"one of {', '.join(choices)}"
+    def _converted(self, key: str, expected: str, default: Any, convert: Callable[[str], Any]) -> Any:
+        """The value that `convert` makes of a text; its ValueError is a fault of the key."""
         value = self.scalar(key, expected, default)
         if value is None:
             return _absent(default)
-        if value not in choices:
-            self.fault(key, f'expected {expected}, found "{value}"')
+        try:
+            return convert(value)
+        except ValueError as error:
+            self.fault(key, f'{error if isinstance(error, MomentError) else f"expected {expected}"}, found "{value}"')
             return _absent(default)
-        return value
+
+    def choice(self, key: str, choices: list[str], default: Any = REQUIRED) -> Any:
+        return self._converted(key, f"one of {', '.join(choices)}", default, lambda text: choices[choices.index(text)])
 
     def flag(self, key: str, default: Any = REQUIRED) -> Any:
-        value = self.scalar(key, "true or false", default)
-        if value is None:
-            return _absent(default)
-        if value.lower() not in _WORDS:
-            self.fault(key, f'expected true or false, found "{value}"')
-        return _WORDS.get(value.lower())
+        def convert(text: str) -> bool:
+            if text.lower() not in _WORDS:
+                raise ValueError
+            return _WORDS[text.lower()]
+
+        return self._converted(key, "true or false", default, convert)
 
     def integer(self, key: str, default: Any = REQUIRED, low: int = 0, high: float = 2**31 - 1) -> Any:
-        expected = f"a whole number from {low:,} to {high:,}"
-        value = self.scalar(key, expected, default)
-        if value is None:
-            return _absent(default)
-        if not re.fullmatch(r"[+-]?\d{1,19}(_\d{1,3}){0,6}", value) or not low <= int(value) <= high:
-            self.fault(key, f'expected {expected}, found "{value}"')
-            return _absent(default)
-        return int(value)
+        def convert(text: str) -> int:
+            if not re.fullmatch(r"[+-]?\d{1,19}(_\d{1,3}){0,6}", text) or not low <= int(text) <= high:
+                raise ValueError
+            return int(text)
+
+        return self._converted(key, f"a whole number from {low:,} to {high:,}", default, convert)
 
     def number(self, key: str, default: Any = REQUIRED, expected: str = "a number", positive: bool = True) -> Any:
-        value = self.scalar(key, expected, default)
-        if value is None:
-            return _absent(default)
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if not math.isfinite(number) or (number <= 0 if positive else number < 0):
-            self.fault(key, f'expected {expected}, found "{value}"')
-            return _absent(default)
-        return number
+        def convert(text: str) -> float:
+            number = float(text)
+            if not math.isfinite(number) or (number <= 0 if positive else number < 0):
+                raise ValueError
+            return number
+
+        return self._converted(key, expected, default, convert)
 
     def moment(self, key: str, zone: ZoneInfo, default: Any = REQUIRED) -> Any:
-        value = self.scalar(key, EXPECTED, default)
-        if value is None:
-            return _absent(default)
-        try:
-            return read_moment(value, zone)
-        except MomentError as error:
-            self.fault(key, f'{error}, found "{value}"')
-            return _absent(default)
+        return self._converted(key, EXPECTED, default, lambda text: read_moment(text, zone))
 
     def items(self, key: str) -> list[tuple[str, yaml.Node]]:
         """The members of an optional list, each with its path."""

@@ -60,11 +60,6 @@ class MetricEvidence:
         """Evidence on the panel: of these parameters, else of the defaults."""
         return self.own if self.own.tables else metric_evidence.of_default(self.spec)
 
-    @property
-    def is_stand_in(self) -> bool:
-        """True if the table shown is for other parameters than those entered."""
-        return self.shown is not self.own and not self.own.is_default
-
     @cached_property
     def n_items(self) -> int:
         """Items that an entry of the phase has; 0 without a reference."""

@@ -114,7 +114,7 @@ def _notebook(made: dict[str, Any]) -> str:
 
 def house(manifest: Manifest, item: Item, number: int) -> tuple[Any, Any]:
     """A house, and the same with its corners moved."""
-    from evaluation.synthetic import houses
+    from evaluation.synthetic import houses  # which take a second to load
     from evaluation.synthetic.simplified import jittered
 
     metres = houses.house(houses.KINDS[number % len(houses.KINDS)], number)
@@ -123,7 +123,7 @@ def house(manifest: Manifest, item: Item, number: int) -> tuple[Any, Any]:
 
 def solid(manifest: Manifest, item: Item, number: int) -> tuple[Any, Any]:
     """A mesh, and the same with noise on its vertices."""
-    from evaluation.synthetic import meshes
+    from evaluation.synthetic import meshes  # which take a second to load
     from evaluation.synthetic.distortions import add_noise
 
     made = meshes.mesh(meshes.KINDS[number % len(meshes.KINDS)], number)

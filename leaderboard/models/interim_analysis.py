@@ -11,6 +11,7 @@ from django.utils import timezone
 from leaderboard.models.study import Study
 from leaderboard.records.interim_analyses import InterimAnalyses
 from leaderboard.records.study import HIDDEN_NAME, PlannedLook
+from leaderboard.stats.planning import look
 from leaderboard.stats.records import StudySummary
 
 
@@ -81,8 +82,6 @@ class InterimAnalysis(models.Model):
 
         Call it in the transaction that stores the figures, and close the study after a look that ends it.
         """
-        from leaderboard.stats.planning import look
-
         if not study.planned_looks or study.state != Study.State.OPEN:
             return None
         due = [n for n in range(1, study.planned_looks + 1) if summary.answers >= cls.due_at(study, n)]

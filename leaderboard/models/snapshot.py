@@ -111,8 +111,8 @@ class Snapshot(models.Model):
     def current(cls, phase: Phase, audience: str) -> Self | None:
         """The newest ranking for that audience, without its payload; None before the first."""
         newest = cls._light().filter(phase=phase, audience=audience).order_by("-revision", "-id").first()
-        if newest is not None and newest.revision < phase.board_revision:
-            newest.redact(phase)  # something was decided since, and the next ranking is not made yet
+        if newest is not None:
+            newest.redact_since(phase)
         return newest
 
     @classmethod
@@ -181,6 +181,11 @@ class Snapshot(models.Model):
             self.hidden_ids = hidden_ids(phase)
             people = read_board(self.pk, self.digest).people
             self.hides_people = people is not None and not phase.studies.filter(pk=people.study.id, is_public=True).exists()
+
+    def redact_since(self, phase: Phase) -> None:
+        """Redact a ranking if something was decided since it was made, and the next one is not made yet."""
+        if self.revision < phase.board_revision:
+            self.redact(phase)
 
     @classmethod
     def keep(cls, phase: Phase, batch: EvaluationBatch, board: Board, front: Front | None) -> Self:

@@ -189,18 +189,13 @@ class Study(models.Model):
                     StudyVote(
                         study=study,
                         rater=raters[vote.rater],
-                        sample=vote.sample,
                         left=entries[vote.left],
                         right=entries[vote.right],
                         choice=vote.choice,
                         swapped=vote.swapped,
-                        seconds=vote.seconds,
                         repeat_of=vote.repeat_of,
-                        criterion=vote.criterion,
                         is_gold=vote.is_gold,
-                        order=order_number(vote.order),
-                        given_at=moment(vote.at),
-                        **_conditions(vote),
+                        **_given(vote),
                     )
                     for vote in votes
                 ),
@@ -228,18 +223,7 @@ class Study(models.Model):
             raters = study._store_raters(ratings)
             Opinion.objects.bulk_create(
                 (
-                    Opinion(
-                        study=study,
-                        rater=raters[one.rater],
-                        sample=one.sample,
-                        entry=entries[one.entry],
-                        criterion=one.criterion,
-                        score=one.score,
-                        seconds=one.seconds,
-                        order=order_number(one.order),
-                        given_at=moment(one.at),
-                        **_conditions(one),
-                    )
+                    Opinion(study=study, rater=raters[one.rater], entry=entries[one.entry], score=one.score, **_given(one))
                     for one in ratings
                 ),
                 batch_size=BUNDLE,
@@ -506,9 +490,14 @@ def conditions(
     }
 
 
-def _conditions(answer: Vote | Rating) -> dict[str, int | str | None]:
-    """Columns of a row for an answer's conditions in a file; its order, its moment and its rater have places of their own."""
+def _given(answer: Vote | Rating) -> dict[str, Any]:
+    """Columns that votes and opinion scores have in common, of an answer in a file; its rater has a row of its own."""
     return {
+        "sample": answer.sample,
+        "criterion": answer.criterion,
+        "seconds": answer.seconds,
+        "order": order_number(answer.order),
+        "given_at": moment(answer.at),
         "step": order_number(answer.step),
         "viewport_width": order_number(answer.viewport_width),
         "viewport_height": order_number(answer.viewport_height),

@@ -21,7 +21,7 @@ from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.scoring import MetricRequest
 from evaluation.metrics.spec import MetricSpec
 from evaluation.networks import weights
-from leaderboard.package import NAMES, installed
+from leaderboard.package import NAMES, inputs, installed
 from submissions.kinds import FAMILIES
 
 ITEM = "item"
@@ -90,8 +90,6 @@ class Metric:
         are in `unit`. `reference` is what the metric needs: an image, a list of clean views, or a prompt; metrics of groups and
         sets take a list of images on both sides. `mask` is where `@mask` metrics look.
         """
-        from leaderboard.package import inputs
-
         spec, notes, family = self.spec, list[str](), FAMILIES[self.spec.family]
         scale = inputs.metres_per(unit)
         if refusal := weights.refusal(spec, self._given, weights.FETCH_LOCALLY):
@@ -144,8 +142,6 @@ class Metric:
         )
 
     def _reference(self, data: Any, mask: Any, notes: list[str]) -> Any:
-        from leaderboard.package import inputs
-
         family = FAMILIES[self.spec.family]
         if not family.images:
             return inputs.item(data, family, "reference", self.spec.key, notes)

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaluation import library_versions, local
 from evaluation.metrics import registry
@@ -34,9 +34,6 @@ from leaderboard.package.scored import Column, Scored
 from submissions.formats.archive import open_package
 from submissions.formats.spreadsheet_formulas import neutral
 from submissions.kinds import FAMILIES
-
-if TYPE_CHECKING:
-    pass
 
 FORMAT = 1  # of saved results
 

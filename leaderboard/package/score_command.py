@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     score.add_argument("--match", default="{id}", metavar="NAME", help="how predictions are called, as pred_{id} (default {id})")
     score.add_argument("--groups", type=Path, metavar="FILE", help="CSV of item and group, over which means and intervals are taken")
     score.add_argument("--unit", default="m", metavar="UNIT", help="of the coordinates: m, cm, mm, … or metres as a number (default m)")
-    score.add_argument("--manifest", type=Path, metavar="FILE", help="score as the phase of this manifest does")
+    score.add_argument("--manifest", type=Path, metavar="FILE", help="use units, metrics and parameters of this manifest's phase")
     score.add_argument("--jobs", type=int, default=1, metavar="N", help="processes that share the items (default 1)")
     score.add_argument(
         "--sandbox", action="store_true", help="run metric programs in a sandbox, as the server does; use it for programs by others"
@@ -71,12 +71,12 @@ def _parser() -> argparse.ArgumentParser:
     score.add_argument("--latex", type=Path, metavar="FILE", help="write a table with intervals")
     score.add_argument("--json", action="store_true", help="print what --save writes")
     compared = commands.add_parser("compare", help="compare two saved results", allow_abbrev=False)
-    compared.add_argument("first", type=Path, metavar="A.json", help="the result that is looked at")
-    compared.add_argument("second", type=Path, metavar="B.json", help="the result that it is compared with")
+    compared.add_argument("first", type=Path, metavar="A.json", help="the new result")
+    compared.add_argument("second", type=Path, metavar="B.json", help="the earlier result to compare with")
     compared.add_argument(
         "--fail-if-worse",
         action="store_true",
-        help="exit status 0: no metric of A is significantly worse; 1: one is; 2: it cannot be told",
+        help="exit status 0: no metric is significantly worse in A than in B; 1: at least one is; 2: the test cannot decide",
     )
     compared.add_argument("--json", action="store_true", help="print the comparison as JSON")
     plotted = commands.add_parser("plot", help="draw saved results with their intervals", allow_abbrev=False)

@@ -253,6 +253,11 @@ class MetricColumn(ColumnHead, Stored):
         """True if the column needs no acceptance test, or passed it."""
         return self.acceptance_test is None or self.acceptance_test.state == "passed"
 
+    @property
+    def scenes(self) -> Collection[str] | None:
+        """Scenes that the column ranks by; None where it ranks by all."""
+        return None if self.acceptance_test is None else self.acceptance_test.scenes
+
     def flags(self, index: int) -> dict[str, int]:
         """The number of an entry's items by their flag."""
         return {flag: n for entry, flag, n in self.flagged or () if entry == index}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from leaderboard.records.board import Overall
@@ -25,16 +26,20 @@ class FirstPlace:
     low_end: int | None = None
 
     @classmethod
+    def of(cls, level: list[int], others: list[int], may: Collection[int], high: int | None, tested: bool) -> FirstPlace:
+        """First place of `level` before `others`, of which `may` be first too, unless the range of the first ends, at `high`, with 1."""
+        open_ = [n for n in others if n in may] if high != 1 else []
+        low_end = high if high != 1 and not open_ and len(level) == 1 else None
+        return cls(level, open_, [n for n in others if n not in open_], tested, low_end)
+
+    @classmethod
     def by_metrics(cls, overall: Overall) -> FirstPlace | None:
         """First place in a board's order; None where nobody is ranked, or no range of ranks is known."""
         level = [n for n in overall.order if overall.rank[n] == 1]
         if not level or not overall.rank_low or overall.rank_low[level[0]] is None:
             return None
         others = [n for n in overall.order if (overall.rank[n] or 0) > 1]
-        high = overall.rank_high[level[0]]
-        open_ = [n for n in others if overall.rank_low[n] == 1] if high != 1 else []
-        low_end = high if high != 1 and not open_ and len(level) == 1 else None
-        return cls(level, open_, [n for n in others if n not in open_], True, low_end)
+        return cls.of(level, others, [n for n in others if overall.rank_low[n] == 1], overall.rank_high[level[0]], True)
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ from submissions.formats.decimals import cell
 from submissions.formats.errors import more_cells
 
 DIRECTIONS = {"higher": True, "lower": False}
-APART = "These were judged by too few raters, or on too few samples, to have a place:"
+APART = "These methods were compared by too few raters, or on too few samples, to have a place:"
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 MAX_NAMED = 8  # methods that a sentence names
 LARGEST = 1e100  # of a value, so that no sum of squares is infinite
@@ -337,10 +337,10 @@ def _metric_report(summary: StudySummary) -> list[str]:
 def _ceiling(best: Ceiling | None) -> str:
     """Agreement of two raters, in a sentence."""
     if best is None:
-        return "No two raters decided the same question, so nothing is known of how often two would agree."
+        return "No two raters decided the same question, so it is not known how often two raters agree."
     if too_few(best.two_people.reason):
         why = sentence(best.two_people.reason)
-        return f"Of those who judged the same questions there are too few to say how well a metric could do. {why}"
+        return f"Too few raters answered the same questions to say how well a metric could do. {why}"
     two, ends = best.two_people, ", without an interval"
     if two.low is not None and two.high is not None:
         ends = f" [{100 * two.low:.1f}, {100 * two.high:.1f}]"
@@ -403,7 +403,7 @@ def _pair_report(criterion: str, summary: StudySummary) -> list[str]:
             lines.append(APART)
         elif row not in apart and row.part is not None and row.part != part:
             part = row.part
-            lines.append("These met none of those above, and have places of their own:")
+            lines.append("Nobody compared these methods with the methods above; they have places of their own:")
         ends, places = _interval(implied[1], implied[2]), _places(row.rank)
         numbers = f"{_number(theta[0]):>8} {row.answers or row.appearances:>8} {_number(rate):>8}"
         lines.append(f"{row.method[:28]:28} {_number(implied[0]):>9} {ends:>17} {places:>8} {numbers}{_reason(row, summary)}")
@@ -426,7 +426,7 @@ def _first_place(summary: StudySummary) -> list[str]:
         lines.append(" ".join(["First place is open.", *settling(summary.enough, summary.given, summary.raters_counted, "samples")]))
     if summary.fragile:
         hangs = ", ".join(_count(n, noun.removesuffix("s")) for noun, n in vars(summary.fragile).items() if n is not None)
-        none = "No other entry comes first with up to half of the answers left out, those that favour the first most before others."
+        none = "The first entry stays first if up to half of the answers are left out, beginning with those that favour it most."
         lines.append(f"First place hangs on at most {hangs}." if hangs else none)
     return lines
 

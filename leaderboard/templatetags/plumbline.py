@@ -308,9 +308,8 @@ def card_of(context: template.Context, challenge: Challenge) -> Card | None:
     """The challenge's card for its viewer: the newest public ranking of its main phase, and what is pictured."""
     from leaderboard.views import home  # pages load these tags
 
-    request = context["request"]
-    found = home.visible(request.user).filter(pk=challenge.pk)
-    return next(iter(home.cards(request, found, timezone.now())), None)
+    found = home.visible(context["request"].user).filter(pk=challenge.pk)
+    return next(iter(home.cards(found, timezone.now())), None)
 
 
 @register.simple_tag

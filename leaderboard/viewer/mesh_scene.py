@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.metrics.mesh.closest import distances_within
 from leaderboard.viewer.mesh_lod import MAX_FACES, reduced, simplify
 from submissions.formats.arrays import Mesh
 
@@ -47,8 +48,6 @@ def scene(reference: Mesh, prediction: Mesh | None, name: str, unit: str = "m", 
         }
         exact = True
         if other is not None:
-            from evaluation.metrics.mesh.closest import distances_within
-
             distances, exact = distances_within(drawn.vertices, other.vertices, other.mesh.faces, SECONDS)
             arrays["distances"] = blobs.add(distances, "float32")
         if colours is not None:

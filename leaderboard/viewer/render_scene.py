@@ -12,6 +12,7 @@ from typing import Any
 from django.urls import reverse
 
 from evaluation.images import names, paint
+from evaluation.metrics.render import osim
 from evaluation.metrics.render.puzzlesim import metric
 from evaluation.models import Evaluation, PictureRun
 from evaluation.networks import weights
@@ -126,10 +127,6 @@ class Scene:
         """The text that a generated object was made from; nothing for scenes that are no such object."""
         return self.evaluation.batch.reference.prompts.get(self.name, "")
 
-    @property
-    def sorted_by(self) -> str:
-        return next((r.metric.title for r in self.results if r.slug == self.sort), "name")
-
     def request(self) -> PictureRun:
         """The pictures of the scene; requests them, the worst views first, if nobody has."""
         return PictureRun.request(self.evaluation, self.name, [self.ids[place] for place in self.order])
@@ -196,14 +193,10 @@ class Scene:
     @property
     def classes(self) -> Sequence[Any]:
         """The classes of the scene's objects, heaviest first, as `osim.scene` gives them."""
-        from evaluation.metrics.render import osim
-
         every = [one for place in self.places for one in self._seen(place)]
         return osim.scene(every).classes if every else ()
 
     def _seen(self, place: int) -> Sequence[Any]:
-        from evaluation.metrics.render import osim
-
         vectors = self.objects.score.parts if self.objects is not None else {}
         return osim.objects_of({name: float(vector[place]) for name, vector in vectors.items()})
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import io
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import structlog
+from PIL import Image, ImageDraw, ImageFilter, ImageOps
 
 from evaluation.models import Evaluation, EvaluationBatch, PictureRun
 from leaderboard.kinds import KINDS
+from leaderboard.viewer import svg
 from leaderboard.viewer.viewer_cache import once
 from submissions.models import Phase, Submission
 from submissions.storage import stored_files
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 log = structlog.get_logger(__name__)
 
@@ -86,10 +86,8 @@ def prepare(phase: Phase) -> None:
 # --- drawings, by kind
 
 
-def wireframe(item: Any, times: int = 1) -> Image:
+def wireframe(item: Any, times: int = 1) -> Image.Image:
     """The edges of a wireframe, as `svg` looks at it."""
-    from PIL import Image, ImageDraw
-
     finer = FINER * times
     image = Image.new("RGBA", (WIDTH * finer, HEIGHT * finer))
     if len(item.vertices):
@@ -99,13 +97,8 @@ def wireframe(item: Any, times: int = 1) -> Image:
     return image.resize((WIDTH * times, HEIGHT * times), Image.Resampling.LANCZOS)
 
 
-def mesh(item: Any, times: int = 1) -> Image:
+def mesh(item: Any, times: int = 1) -> Image.Image:
     """The surface of a mesh under a light from the left, by points on it: as much work for any number of faces."""
-    import numpy as np
-    from PIL import Image, ImageFilter
-
-    from leaderboard.viewer.svg import RISE
-
     pixels = np.zeros((HEIGHT * times, WIDTH * times, 4), dtype=np.uint8)
     corners = item.vertices[item.faces] if len(item.faces) else np.zeros((0, 3, 3))
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -119,7 +112,7 @@ def mesh(item: Any, times: int = 1) -> Image:
     a, b, c = corners[face, 0], corners[face, 1], corners[face, 2]
     points = a + u[:, None] * (b - a) + v[:, None] * (c - a)
     at = _placed(item.vertices, times, points)
-    towards = np.array([np.sin(TURN) * np.cos(RISE), np.cos(TURN) * np.cos(RISE), -np.sin(RISE)])  # away from the eye
+    towards = np.array([np.sin(TURN) * np.cos(svg.RISE), np.cos(TURN) * np.cos(svg.RISE), -np.sin(svg.RISE)])  # away from the eye
     nearest_last = np.argsort(-(points @ towards), kind="stable")
     light = np.array([-0.45, -0.65, 0.6])
     turned = np.abs(normals[face] @ (light / np.linalg.norm(light))) / np.maximum(areas[face], 1e-300)  # of either side
@@ -130,18 +123,14 @@ def mesh(item: Any, times: int = 1) -> Image:
     return Image.fromarray(pixels).filter(ImageFilter.MedianFilter(3))  # where a point of the back shows between those of the front
 
 
-def render(item: Any, times: int = 1) -> Image:
+def render(item: Any, times: int = 1) -> Image.Image:
     """A render, cut to the shape of the others."""
-    from PIL import Image, ImageOps
-
     with Image.open(io.BytesIO(item.png), formats=("PNG",)) as image:
         return ImageOps.fit(image.convert("RGB"), (WIDTH * times, HEIGHT * times), Image.Resampling.LANCZOS)
 
 
-def _nothing(times: int) -> Image:
+def _nothing(times: int) -> Image.Image:
     """Picture for an item that an entry lacks."""
-    from PIL import Image, ImageDraw
-
     image = Image.new("RGBA", (WIDTH * times, HEIGHT * times))
     draw, middle = ImageDraw.Draw(image), HEIGHT * times // 2
     for start in range(4, WIDTH * times - 8, 14):
@@ -151,10 +140,6 @@ def _nothing(times: int) -> Image:
 
 def _placed(vertices: Any, scale: int, points: Any = None) -> Any:
     """float64 [N, 2] in pixels, of `points` or of the vertices themselves, so that all vertices lie in the picture."""
-    import numpy as np
-
-    from leaderboard.viewer import svg
-
     flat = svg.is_flat(vertices)
     frame = svg.seen(vertices, flat, TURN)
     low, span = frame.min(axis=0), np.ptp(frame, axis=0)

@@ -95,8 +95,7 @@ class MetricCharts:
         ids = [self.board.entries[i].id for i in best]
         scores = Score.objects.filter(evaluation__batch=batch, slug=self.metric.slug, evaluation__submission__in=ids)
         vectors = {score.evaluation.submission_id: score.values_shown(sees_reference) for score in scores.select_related("evaluation")}
-        series, gate = [], self.metric.acceptance_test
-        counts = batch.items_of(gate.scenes if gate is not None else None)
+        series, counts = [], batch.items_of(self.metric.scenes)
         for index, pk in zip(best, ids, strict=True):
             values = vectors.get(pk)
             if values is not None and len(values) == len(batch.item_ids):

@@ -4,7 +4,7 @@ brackets, and every pair."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
@@ -14,8 +14,8 @@ import numpy as np
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from evaluation.models import Evaluation, PictureRun
-from leaderboard.boards.comparison import MAX_ENTRIES, ComparedMetric, ComparedPair, Ground, of_board
+from evaluation.models import PictureRun
+from leaderboard.boards.comparison import MAX_ENTRIES, ComparedMetric, ComparedPair, Ground, main
 from leaderboard.boards.scorecard import Result, current_evaluation, results
 from leaderboard.charts import boards
 from leaderboard.kinds import KINDS
@@ -25,7 +25,7 @@ from leaderboard.models.analysis import StudyAnalysis
 from leaderboard.records.board import Board
 from leaderboard.records.study import Summary
 from leaderboard.records.unit import Unit
-from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
+from leaderboard.stats.uncertainty import ALPHA, Paired, paired
 from leaderboard.viewer import render_scene
 from leaderboard.views.studies import seen
 from leaderboard.wording import certainty
@@ -109,27 +109,24 @@ def compare(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     a, b, *more = [scored_entry(request.user, place, text) if text else None for text in asked(request)]
     if not place.sees_board and place.viewer.team_id is None:
         return not_shown_yet(request, place, "compare")
-    entries = {one.submission.pk: one for one in (a, b, *more) if one is not None}
-    chosen = list(entries.values())[:MAX_ENTRIES]
+    chosen = distinct(one for one in (a, b, *more) if one is not None)
+    if a and b and len(chosen) <= 2:
+        chosen = [a, b]  # also an entry beside itself
 
     # Entries to choose from: the newest ranking's, best first, and the viewer's own.
-    choices = []
-    if (snapshot := current_ranking(place)) is not None:
-        board = snapshot.board
-        best = [entry for index in board.overall.order[:MAX_CHOICES] if not (entry := board.entries[index]).is_redacted]
-        choices = [{"id": entry.id, "name": entry.name, "team": entry.team, "number": entry.number} for entry in best]
+    board = snapshot.board if (snapshot := current_ranking(place)) is not None else None
+    choices: list[Any] = []
+    if board is not None:
+        choices = [entry for index in board.overall.order[:MAX_CHOICES] if not (entry := board.entries[index]).is_redacted]
     if place.viewer.team_id is not None:
-        there = {one["id"] for one in choices}
-        rest = Submission.objects.filter(own(place.viewer), phase=place.phase, status=Status.SCORED).exclude(pk__in=there)
-        for it in rest.select_related("team")[:MAX_CHOICES]:
+        rest = Submission.objects.filter(own(place.viewer), phase=place.phase, status=Status.SCORED)
+        for it in rest.exclude(pk__in=[one.id for one in choices]).select_related("team")[:MAX_CHOICES]:
             choices.append({"id": it.pk, "name": it.method_name, "team": it.team.name, "number": it.number})
 
     context = place.context("compare") | {"choices": choices, "a": a, "b": b, "letters": LETTERS, "max_entries": MAX_ENTRIES}
-    if len(chosen) > 2:
-        context |= {"a": chosen[0], "b": chosen[1], "others": chosen[2:]} | _several(request, place, chosen)
-    elif (a and b) or len(chosen) == 2:
-        a, b = (a, b) if a and b else chosen
-        context |= {"a": a, "b": b} | _two(request, place, a, b)
+    if len(chosen) > 1:
+        context |= {"a": chosen[0], "b": chosen[1], "others": chosen[2:]}
+        context |= (_several if len(chosen) > 2 else _two)(request, place, chosen, ground_of(chosen, board))
     return render(request, "leaderboard/compare.html", context)
 
 
@@ -144,6 +141,19 @@ def scored_entry(user: Any, place: PhasePlace, asked: str) -> EntryPlace:
     if found.submission.phase_id != place.phase.pk or found.submission.status != Status.SCORED or not found.may("see_scores"):
         raise Http404
     return found
+
+
+def distinct(entries: Iterable[EntryPlace]) -> list[EntryPlace]:
+    """The first entries, each once, as many as are compared."""
+    return list({one.submission.pk: one for one in entries}.values())[:MAX_ENTRIES]
+
+
+def ground_of(chosen: Sequence[EntryPlace], board: Board | None) -> Ground:
+    """Basis of the comparison of these entries; Http404 where one has no current evaluation."""
+    evaluations = [found for one in chosen if (found := current_evaluation(one.submission)) is not None]
+    if len(evaluations) < len(chosen):
+        raise Http404
+    return Ground(evaluations, all(one.may("see_items") for one in chosen), board)
 
 
 @dataclass(frozen=True)
@@ -183,31 +193,21 @@ class SeveralPair:
     query: str
 
 
-def _several(request: HttpRequest, place: PhasePlace, chosen: list[EntryPlace]) -> dict:
+def _several(request: HttpRequest, place: PhasePlace, chosen: Sequence[EntryPlace], ground: Ground) -> dict:
     """Context of more than two entries."""
-    evaluations = [current_evaluation(one.submission) for one in chosen]
-    if any(evaluation is None for evaluation in evaluations):
-        raise Http404
-    made = [evaluation for evaluation in evaluations if evaluation is not None]
-    phase, batch = place.phase, made[0].batch
-    sees_items = all(one.may("see_items") for one in chosen)
-    snapshot = current_ranking(place)
-    unit = Unit.of(batch.groups, phase.challenge)
-    board, ids = snapshot.board if snapshot else None, [one.submission.pk for one in chosen]
-    metrics = Ground(batch, unit, sees_items, board, ids).compared([results(evaluation, None) for evaluation in made])
+    metrics, unit = {one.metric.slug: one for one in ground.compared()}, ground.unit
     names = [one.submission.method_name for one in chosen]
-    context: dict = {"several": chosen, "names": names, "compared": metrics, "units": plural(unit.noun), "sees_items": sees_items}
+    context: dict = {"several": chosen, "names": names, "compared": metrics.values(), "units": plural(unit.noun)}
+    context["sees_items"] = ground.sees_items
     if not metrics:
         return context
-    shown = next((one for one in metrics if one.metric.slug == request.GET.get("metric")), None)
-    shown = shown or next((one for one in metrics if one.metric.is_primary), metrics[0])
-
+    shown = metrics.get(request.GET.get("metric", "")) or main(metrics.values())
     study, pairs = _pairs(place, shown, chosen)
     context |= {"shown_metric": shown, "claim": comparison_words.statement(shown.order, names), "pairs": pairs, "study": study}
-    if phase.challenge.kind.images:
-        items = batch.reference.item_ids
-        item = request.GET.get("item") if request.GET.get("item") in items else items[0] if items else None
-        context |= _pictures(list(zip(LETTERS, chosen, made, strict=False)), item) | {"item": item, "view_names": items} if item else {}
+    items = ground.batch.reference.item_ids if place.challenge.kind.images else []
+    if items:
+        item = asked_item if (asked_item := request.GET.get("item")) in items else items[0]
+        context |= _pictures(chosen, ground, item) | {"item": item, "view_names": items}
     return context
 
 
@@ -234,67 +234,42 @@ def _pairs(place: PhasePlace, shown: ComparedMetric, chosen: Sequence[EntryPlace
     return judged.study if judged is not None else None, pairs
 
 
-def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) -> dict:
+def _two(request: HttpRequest, place: PhasePlace, chosen: Sequence[EntryPlace], ground: Ground) -> dict:
     """Context of two entries."""
-    first, second = current_evaluation(a.submission), current_evaluation(b.submission)
-    if first is None or second is None:
-        raise Http404
-    sees_items = a.may("see_items") and b.may("see_items")
-    snapshot = current_ranking(place)
-    unit = Unit.of(first.batch.groups, place.challenge)
-
-    ids = a.submission.pk, b.submission.pk
-    judged = [one for one in _judged(place, (a, b)) if len(one.labels) == 2]
+    names, ids = [one.submission.method_name for one in chosen], ground.ids
+    judged = [one for one in _judged(place, chosen) if len(one.labels) == 2]
+    # Where people judged these two, nothing is inferred from others with such a difference.
     is_told = any(one.brief(*ids) for one in judged)
-    comparisons = list(_comparisons(first, second, snapshot.board if snapshot else None, unit, sees_items, is_told))
+    comparisons = []
+    for a, b in ground.common():
+        units = ground.values([a, b])
+        test = None if units is None else _cached_test(units[0].tobytes(), units[1].tobytes(), a.spec.higher_is_better)
+        p, meaning = ground.on_board(a, 0, 1)
+        gap = "" if is_told else difference(meaning)
+        comparisons.append(Comparison(a, b, test, p if ground.sees_items else None, ground.unit, gap))
     context: dict = {
         "comparisons": comparisons,
-        "sees_items": sees_items,
+        "sees_items": ground.sees_items,
         "shape": certainty.SENTENCES["shape"],
         "any_tested": any(one.paired is not None and one.paired.p_value is not None for one in comparisons),
         "any_on_board": any(one.p_board is not None for one in comparisons),
         "other_on_board": [one for one in comparisons if one.differs_on_board],
-        "units": plural(unit.noun) if comparisons else "",
+        "units": plural(ground.unit.noun) if comparisons else "",
         "judged": [(one.study, pair_words(one.summary, one.labels[ids[0]], one.labels[ids[1]], one.study.noun)) for one in judged],
     }
-    if not comparisons or not sees_items:
+    if not comparisons or not ground.sees_items:
         return context
     # One metric item by item, the one that differs most unless another is asked for.
-    chosen = next((c for c in comparisons if c.a.slug == request.GET.get("metric")), None)
-    chosen = chosen or max(comparisons, key=lambda one: (one.size, one.a.metric.is_primary))
-    names = first.batch.reference.item_ids
-    context |= _by_item(place, chosen, [a.submission.method_name, b.submission.method_name], names)
+    shown = next((one for one in comparisons if one.a.slug == request.GET.get("metric")), None)
+    shown = shown or max(comparisons, key=lambda one: (one.size, one.a.metric.is_primary))
+    items = ground.batch.reference.item_ids
+    context |= _by_item(place, shown, names, items)
     asked = request.GET.get("item")
-    item = asked if asked in names else context["items"][0]["item"] if context["items"] else None
+    item = asked if asked in items else context["items"][0]["item"] if context["items"] else None
     if place.challenge.kind.images and item:
-        context |= _pictures([("A", a, first), ("B", b, second)], item)
-    return context | {
-        "shown_as": KINDS[place.challenge.family],
-        "sees_geometry": a.may("see_geometry") and b.may("see_geometry"),
-        "item": item,
-        "names": names,
-    }
-
-
-def _comparisons(
-    first: Evaluation, second: Evaluation, board: Board | None, unit: Unit, sees_items: bool, is_told: bool
-) -> Iterator[Comparison]:
-    """Every metric that both have under the same definition, with the paired test over the reference's groups. Where people judged these
-    two, nothing is inferred from others with such a difference."""
-    columns = {(metric.slug, metric.fingerprint): metric for metric in board.metrics} if board else {}
-    ids = first.submission_id, second.submission_id
-    theirs = {result.slug: result for result in results(second, None)}
-    for result in results(first, None):
-        other = theirs.get(result.slug)
-        if other is None or other.score.fingerprint != result.score.fingerprint:
-            continue
-        test, left, right = None, result.vector, other.vector
-        if sees_items and len(left) == len(right) > 0:
-            units = unit_matrix(np.stack([left, right]), first.batch.groups, result.spec.level, first.batch.item_ids)
-            if not np.isnan(units).all():  # as one value of the whole set is: nothing to compare
-                test = _cached_test(units[0].tobytes(), units[1].tobytes(), result.spec.higher_is_better)
-        p, meaning = of_board(board, columns.get((result.slug, result.score.fingerprint)), *ids)
-        yield Comparison(result, other, test, p if sees_items else None, unit, "" if is_told else difference(meaning))
+        context |= _pictures(chosen, ground, item)
+    sees_geometry = all(one.may("see_geometry") for one in chosen)
+    return context | {"shown_as": KINDS[place.challenge.family], "sees_geometry": sees_geometry, "item": item, "names": items}
 
 
 def _by_item(place: PhasePlace, chosen: Comparison, methods: Sequence[str], names: Sequence[str]) -> dict:
@@ -322,10 +297,10 @@ def _by_item(place: PhasePlace, chosen: Comparison, methods: Sequence[str], name
     return {"shown": chosen, "chart": chart, "items": rows, "n_items": len(names), "items_noun": plural(place.challenge.item_noun)}
 
 
-def _pictures(entries: Sequence[tuple[str, EntryPlace, Evaluation]], item: str) -> dict:
+def _pictures(chosen: Sequence[EntryPlace], ground: Ground, item: str) -> dict:
     """One view of the entries, each with its pictures, as far as they are made and may be seen."""
     sides, runs = [], []
-    for letter, place, evaluation in entries:
+    for letter, place, evaluation in zip(LETTERS, chosen, ground.evaluations, strict=False):
         evaluation.submission = place.submission
         group = evaluation.batch.reference.groups[evaluation.batch.reference.item_ids.index(item)]
         scene = render_scene.Scene(evaluation, group, results(evaluation, None), place.may("see_geometry"))

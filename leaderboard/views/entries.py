@@ -36,37 +36,33 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     place = phase_place(request.user, challenge, phase)
     text, mine = search_text(request), request.GET.get("mine") == "yes"
     state = request.GET.get("state", "")
-    submissions = visible_entries(place.viewer, place.phase).sent()
-    if text:
-        submissions = submissions.filter(Q(method_name__icontains=text) | Q(team__name__icontains=text))
     has = [key for key in request.GET.getlist("has") if key in HAS]
-    for key in has:
-        submissions = submissions.filter(HAS[key][1])
     of_team = Team.objects.filter(challenge=place.challenge, pk=row_number(request.GET.get("team"))).first()
+    own = place.viewer.team_id
+    wanted = [HAS[key][1] for key in has]
+    if text:
+        wanted.append(Q(method_name__icontains=text) | Q(team__name__icontains=text))
     if of_team is not None:
-        submissions = submissions.filter(team=of_team)
-    if mine and place.viewer.team_id is not None:
-        submissions = submissions.filter(team=place.viewer.team_id)
-    submissions = submissions.in_state(state)
+        wanted.append(Q(team=of_team))
+    if mine and own is not None:
+        wanted.append(Q(team=own))
+    submissions = visible_entries(place.viewer, place.phase).sent().filter(*wanted).in_state(state)
     batch = EvaluationBatch.current(place.phase)
-    primary = primary_slug(batch.columns) if batch else None
+    primary = next((one for one in batch.columns if one.slug == primary_slug(batch.columns)), None) if batch else None
     page = page_of(request, submissions.select_related("team").only(*SHOWN).order_by("-created_at", "-id"), PER_PAGE)
-    # Of the page's entries alone: within the query of all of them the database would look for the value of each.
-    scores = Score.objects.filter(evaluation__submission__in=[entry.pk for entry in page], evaluation__batch=batch, slug=primary)
-    values = dict(scores.values_list("evaluation__submission", "value")) if primary else {}
+    values: dict[int, float | None] = {}
+    if primary is not None and (place.sees_board or not place.phase.withhold_scores):
+        # Of the page's entries alone: within the query of all of them the database would look for the value of each.
+        scores = Score.objects.filter(evaluation__submission__in=[entry.pk for entry in page], evaluation__batch=batch, slug=primary.slug)
+        values = dict(scores.values_list("evaluation__submission", "value"))
     for entry in page:
         entry.phase = place.phase
     n_baselines = submissions.filter(is_baseline=True).count()  # beside the entries of teams, on every page that counts them
-    own = place.viewer.team_id
-    hides_scores = place.phase.withhold_scores and not place.sees_board
     if of_team is not None and not page.object_list and not place.viewer.may("team.see", of_team):
         of_team = None  # its name is told with its entries alone
     context = place.context("entries") | {
-        "rows": [
-            {"entry": entry, "mine": entry.team_id == own, "value": None if hides_scores else values.get(entry.pk)}
-            for entry in page.object_list
-        ],
-        "primary": next((one for one in batch.columns if one.slug == primary), None) if batch else None,
+        "rows": [{"entry": entry, "mine": entry.team_id == own, "value": values.get(entry.pk)} for entry in page.object_list],
+        "primary": primary,
         "total": page.paginator.count - n_baselines,
         "n_baselines": n_baselines,
         "pages": page_numbers(page.number, page.paginator.num_pages),

@@ -282,17 +282,16 @@ def _entry_pairs(place: EntryPlace, board: Board) -> tuple[list[OwnPair], int]:
         return [], 0
     studies = place.submission.phase.studies.shown_to(place.viewer.organizes)
     study = studies.filter(pk=board.people.study.id).prefetch_related("analyses", "entries").first()
-    hidden_ids = hidden_from(place.viewer, place.submission.phase)
-    summary = StudyAnalysis.main_summary(study, hidden_ids) if study is not None else None
-    if study is None or summary is None:
+    hidden = hidden_from(place.viewer, place.submission.phase)
+    summary = StudyAnalysis.main_summary(study, hidden) if study is not None else None
+    own = next((label for label, pk in summary.entries.items() if pk == place.submission.pk), None) if summary is not None else None
+    if summary is None or own is None:
         return [], 0
-    hidden = study.hidden_labels(hidden_ids)
-    own = next((label for label, pk in summary.entries.items() if pk == place.submission.pk), None)
     order = {line.method: n for n, line in enumerate([*summary.ranked, *summary.unranked])}
     found = []
-    for pair in summary.entry_pairs if own is not None else ():
+    for pair in summary.entry_pairs:
         other = pair.second if pair.first == own else pair.first
-        if own not in (pair.first, pair.second) or other not in order or other in hidden:
+        if own not in (pair.first, pair.second) or other not in order:
             continue
         other_id = summary.entries.get(other)
         shown = other_id if other_id is not None and board.index_of(other_id) is not None else None  # others have no page for everybody
@@ -329,19 +328,15 @@ def _above(place: EntryPlace, evaluation: Evaluation, board: Board, index: int, 
     assert mine is not None and theirs is not None and rank is not None
 
     # On how many units the entry is better; not where values per item may not be told, or there is one value of the whole set.
-    counts, own = None, place.submission.pk
+    counts, batch = None, evaluation.batch
+    metric = next((one for one in batch.columns if (one.slug, one.fingerprint) == (column.slug, column.fingerprint)), None)
     row = Submission.objects.select_related("phase__challenge").filter(pk=entry.id).first()
-    if row is not None and place.may("see_items") and place.viewer.may("submission.see_items", row):
-        scores = Score.objects.filter(evaluation__batch=evaluation.batch, slug=column.slug, fingerprint=column.fingerprint)
-        scores = scores.filter(evaluation__submission_id__in=(own, entry.id), evaluation__state="done")
-        vectors = dict(scores.values_list("evaluation__submission_id", "vector"))
-        if all(len(vectors.get(pk) or b"") == 8 * len(evaluation.batch.item_ids) for pk in (own, entry.id)):
-            metric = next(metric for metric in evaluation.batch.columns if metric.slug == column.slug)
-            values = np.stack([np.frombuffer(vectors[pk]) for pk in (own, entry.id)])
-            values[:, ~evaluation.batch.items_of(column.acceptance_test.scenes if column.acceptance_test is not None else None)] = np.nan
-            units = unit_matrix(values, evaluation.batch.groups, metric.spec.level, evaluation.batch.item_ids)
-            if not np.isnan(units).all():
-                counts = paired(units[0].tolist(), units[1].tolist(), column.higher_is_better)
+    if metric is not None and row is not None and place.may("see_items") and place.viewer.may("submission.see_items", row):
+        found = build.Values.of_entries(batch, (place.submission.pk, entry.id), [column.slug])[column.slug]
+        vectors = found.of_scenes(batch, column.scenes).vectors
+        units = unit_matrix(vectors, batch.groups, metric.spec.level, batch.item_ids)
+        if not np.isnan(units).all(axis=1).any():
+            counts = paired(units[0].tolist(), units[1].tolist(), column.higher_is_better)
 
     return Above(
         name=entry.name,

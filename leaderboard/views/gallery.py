@@ -8,11 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
+from evaluation.metrics.wireframe.pair import Pair
 from evaluation.models import Evaluation, PictureRun
 from leaderboard.boards.scorecard import ItemTable, Result, results
 from leaderboard.kinds import KINDS
 from leaderboard.service.page_cache import PageCache
 from leaderboard.viewer import render_scene, svg
+from leaderboard.viewer.mesh_lod import simplify
+from leaderboard.viewer.wireframe_scene import EXTRA, MISSED, classified
 from leaderboard.wording import items
 from leaderboard.wording.digits import rounded
 from submissions.formats.arrays import Mesh
@@ -56,7 +59,6 @@ class Gallery:
     tiles: list[Tile]
     metric: str
     n_items: int
-    n_valued: int
     run: PictureRun | None = None
 
     @property
@@ -96,7 +98,7 @@ def gallery(place: EntryPlace, evaluation: Evaluation, table: ItemTable) -> Gall
         classed, shaded = (drawn, None) if isinstance(drawn, svg.Classed) else (None, drawn)
         label = f"{label} · {note}" if note else label
         tiles.append(Tile(table.ids[index], label, rounded(float(values[index])).text, classed, shaded, pictures.get(index)))
-    return Gallery(tiles, result.metric.title, len(table.ids), len(order), waiting)
+    return Gallery(tiles, result.metric.title, len(table.ids), waiting)
 
 
 def _places(n: int) -> tuple[tuple[int, ...], Sequence[str]]:
@@ -158,9 +160,6 @@ def stored(key: str) -> dict[str, Wireframe]:
 def wireframe_tile(reference: str, entry: str, item: str, columns: str, unit_scale: float) -> svg.Classed | None:
     """An entry's wireframe with matched, missed and extra lines as the phase counts them. `reference` is the key of the stored one; if it
     is empty, the wireframe is drawn alone. None if there are too many lines for a page."""
-    from evaluation.metrics.wireframe.pair import Pair
-    from leaderboard.viewer.wireframe_scene import EXTRA, MISSED, classified
-
     predicted = stored(entry).get(item)
     truth = stored(reference)[item] if reference else None
     if (predicted is None and truth is None) or max(
@@ -183,8 +182,6 @@ def stored_meshes(key: str) -> dict[str, Mesh]:
 def mesh_tile(reference: str, entry: str, item: str, columns: str, unit_scale: float) -> svg.Shaded | None:
     """An entry's mesh, simplified and shaded, in the reference's frame if its key is given; None if there is none, or if the stored meshes
     are too large to be read while a page waits."""
-    from leaderboard.viewer.mesh_lod import simplify
-
     if any(stored_files.store().size(key) > MAX_BYTES for key in (entry, reference) if key):
         return None
     mesh = stored_meshes(entry).get(item)

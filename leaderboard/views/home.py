@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from django.db.models import Prefetch, Q, QuerySet
@@ -14,10 +16,11 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
+from evaluation.models import EvaluationBatch
 from leaderboard.charts.scatter import Scatter, scatter
 from leaderboard.evidence import shown, store
 from leaderboard.evidence.results import results
-from leaderboard.lookup import page_numbers, page_of, search_text
+from leaderboard.lookup import page_numbers, page_of, search_text, with_board_out
 from leaderboard.models import Snapshot, Study
 from leaderboard.records.front import Contradiction, Front, Parted, Turned
 from leaderboard.studies import metric_ranking
@@ -43,27 +46,55 @@ PEOPLE = {"yes": "with people", "no": "without people"}
 
 @dataclass(frozen=True)
 class Card:
-    """A challenge as the front page shows it: the phase that matters now, and who leads it."""
+    """A challenge as the front page shows it: the phase that matters now with its newest public ranking, and the other phases."""
 
     challenge: Challenge
     phase: Phase | None
     when: str  # running, upcoming or past
+    snapshot: Snapshot | None
     others: list[Phase]
-    front: Front | None
-    n_teams: int
-    n_entries: int
     rate_url: str
-    pictured: str  # names the pictures of its first entries; empty where not everybody may see them
-    item: str  # that they show
-    by_means: Statement | None
-    turned_item: str  # where a contradiction of a metric shows; empty where not everybody may see it
+
+    @cached_property
+    def front(self) -> Front | None:
+        return self.snapshot.front if self.snapshot is not None else None
+
+    @property
+    def by_means(self) -> Statement | None:
+        found = self.front.by_means if self.front is not None else None
+        return wording.by_means(found) if found is not None else None
+
+    @property
+    def batch(self) -> EvaluationBatch | None:
+        """The batch whose items the pictures show; None where not everybody may see them."""
+        is_seen = self.phase and not self.phase.is_imported and self.phase.reference_access == Phase.ReferenceAccess.PUBLIC
+        return self.snapshot.batch if self.snapshot is not None and is_seen else None
+
+    @property
+    def pictured(self) -> str:
+        """Name of the pictures of the first entries; empty without pictures."""
+        return f"{self.batch.pk}.{thumbnails.VERSION}" if self.batch is not None else ""
+
+    @property
+    def item(self) -> str:
+        """The item that the pictures show."""
+        return thumbnails.item_of(self.batch) if self.batch is not None else ""
+
+    @property
+    def turned_item(self) -> str:
+        """The item where a metric contradicts people: its sample, or the first item of the group that is its sample."""
+        turned = self.front.turned if self.front is not None else None
+        if turned is None or self.batch is None:
+            return ""
+        units = zip(self.batch.reference.item_ids, self.batch.reference.groups, strict=True)
+        return next((item for item, group in units if turned.sample in (item, group)), "")
 
 
 def home(request: HttpRequest) -> HttpResponse:
     """The front page: the service's purpose, where metrics and people part, the challenges running, upcoming and past, and what is new."""
     now = timezone.now()
-    all_cards = cards(request, visible(request.user)[: 4 * MAX_SHOWN], now)
-    real, demo = ([card for card in all_cards if card.challenge.simulated is simulated] for simulated in (False, True))
+    every = cards(visible(request.user)[: 4 * MAX_SHOWN], now)
+    real, demo = ([card for card in every if card.challenge.simulated is simulated] for simulated in (False, True))
     where, contradiction = surest_contradiction(real) or (None, None)
     rows = Announcement.objects.filter(challenge__in=visible_challenges(request.user), published_at__lte=now).select_related("challenge")
     phases = Prefetch("challenge__phases", Phase.objects.order_by("position", "opens_at", "id"))
@@ -72,37 +103,35 @@ def home(request: HttpRequest) -> HttpResponse:
         for row in rows.order_by("-published_at").prefetch_related(phases)[:MAX_NEWS]
         for phase, _ in [main_phase(list(row.challenge.phases.all()), now, set())]
     ]
-    sections = [
-        {"title": title, "cards": [card for card in real if card.when == when][:MAX_SHOWN]}
-        for when, title in (("running", "Running"), ("upcoming", "Upcoming"), ("past", "Past"))
-    ]
+    by_state = [(state, [card for card in real if card.when == state][:MAX_SHOWN]) for state in STATES]
     families = [
-        (FAMILIES[key].title, found, [row.line for row in found.rows if row.line.shown])
+        (FAMILIES[key].title, found, lines)
         for key, found in metric_ranking.of(request.user).families.items()
-        if not found.simulated
+        if not found.simulated and (lines := [row.line for row in found.rows if row.line.shown])
     ]
     all_sets = evidence.sets()
     finding = shown.finding(all_sets)
-    published = [one for one in all_sets if one.has_people and one.rows][:MAX_SETS]
+    ranked = [one for one in all_sets if one.rows]
+    published = [one for one in ranked if one.has_people][:MAX_SETS]
     context = {
         "published": published,
         # What size alone gets is the first thing to know.
         "warned": min(published, key=lambda one: "size" not in one.criterion.metrics, default=None),
-        "by_means": [one for one in all_sets if not one.has_people and one.rows],
+        "by_means": [one for one in ranked if not one.has_people],
         "all_sets": all_sets,
         "finding": finding,
         "drawn": drawn_results(finding) if finding is not None else None,
-        "families": [family for family in families if family[2]],
+        "families": families,
         "max_metrics": MAX_METRICS,
-        "sections": [section for section in sections if section["cards"]],
+        "sections": [(state.capitalize(), shown) for state, shown in by_state if shown],
         "demo": [card.challenge.title for card in demo],
-        "demo_url": next((reverse("board", args=[card.challenge.slug, card.phase.slug]) for card in demo if card.phase), ""),
+        "demo_board": next((card for card in demo if card.phase), None),
         "now": now,
         "news": news,
         "contradiction": where if isinstance(contradiction, Parted) else None,
         "turned": where if isinstance(contradiction, Turned) else None,
         "differ": wording.statement(contradiction) + wording.how_often(contradiction) if contradiction is not None else None,
-        "board": next((card for card in (*real, *demo) if card.phase and card.front), None),
+        "board": next((card for card in (*real, *demo) if card.front), None),
         "rate_url": next((card.rate_url for card in (*real, *demo) if card.rate_url), ""),
     }
     return render(request, "leaderboard/home.html", context)
@@ -154,8 +183,7 @@ def challenge_list(request: HttpRequest) -> HttpResponse:
     if asked["state"] in STATES:
         challenges = challenges.in_state(asked["state"], now)
     if asked["people"] in PEOPLE:  # with a study that is shown on a board that is out
-        phases = Phase.objects.filter(challenge__in=challenges.order_by().values("pk")).select_related("challenge", "parent")
-        out = [phase.pk for phase in phases if board_is_out(phase, now)]
+        out = with_board_out(Phase.objects.filter(challenge__in=challenges.order_by().values("pk")), now)
         judged = Q(pk__in=Study.objects.shown().filter(phase__in=out).values("phase__challenge"))
         challenges = challenges.filter(judged if asked["people"] == "yes" else ~judged)
 
@@ -170,7 +198,7 @@ def challenge_list(request: HttpRequest) -> HttpResponse:
 
     page = page_of(request, challenges, PER_PAGE)
     context = {
-        "cards": cards(request, page.object_list, now),
+        "cards": cards(page.object_list, now),
         "text": text,
         "total": page.paginator.count,
         "asked": asked,
@@ -193,45 +221,24 @@ def visible(user: Any) -> QuerySet[Challenge]:
     return visible_challenges(user).prefetch_related(phases, pictures)
 
 
-def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) -> list[Card]:
+def cards(challenges: Iterable[Challenge], now: datetime) -> list[Card]:
     """A card for each challenge, with the newest public ranking of its main phase."""
-    phases = {challenge.pk: list(challenge.phases.all()) for challenge in challenges}
-    public = {one_phase.pk: Snapshot.Audience.PUBLIC for one in phases.values() for one_phase in one if board_is_out(one_phase, now)}
+    phases = {challenge: list(challenge.phases.all()) for challenge in challenges}
+    every = list(chain.from_iterable(phases.values()))
+    public = {phase.pk: Snapshot.Audience.PUBLIC for phase in every if board_is_out(phase, now)}
     snapshots = {snapshot.phase_id: snapshot for snapshot in Snapshot.newest_of(public).select_related("batch__reference")}
+    ranked = {pk for pk, snapshot in snapshots.items() if snapshot.n_entries}
     asking: dict[int, str] = {}
-    every = [one_phase.pk for one in phases.values() for one_phase in one]
-    for study in Study.objects.filter(phase__in=every).asking_everybody(now):
+    for study in Study.objects.filter(phase__in=[phase.pk for phase in every]).asking_everybody(now):
         asking.setdefault(study.phase_id, reverse("rate", args=[study.key]))
     made = []
-    for challenge in challenges:
-        ranked = {pk for pk, snapshot in snapshots.items() if snapshot.n_entries}
-        phase, when = main_phase(phases[challenge.pk], now, ranked)
-        snapshot, front, pictured, item, turned_item = snapshots.get(phase.pk) if phase else None, None, "", "", ""
+    for challenge, own in phases.items():
+        phase, when = main_phase(own, now, ranked)
+        snapshot = snapshots.get(phase.pk) if phase is not None else None
         if snapshot is not None and phase is not None:
-            if snapshot.revision < phase.board_revision:
-                snapshot.redact(phase)
-            front = snapshot.front
-            if not phase.is_imported and phase.reference_access == Phase.ReferenceAccess.PUBLIC:
-                pictured, item = f"{snapshot.batch_id}.{thumbnails.VERSION}", thumbnails.item_of(snapshot.batch)
-                if front is not None and front.turned is not None:  # a sample is an item, or a group of which the first is shown
-                    units = zip(snapshot.batch.reference.item_ids, snapshot.batch.reference.groups, strict=True)
-                    turned_item = next((one for one, group in units if front.turned.sample in (one, group)), "")
-        made.append(
-            Card(
-                challenge,
-                phase,
-                when,
-                others=[one for one in phases[challenge.pk] if phase is None or one.pk != phase.pk],
-                front=front,
-                n_teams=snapshot.n_teams if snapshot else 0,
-                n_entries=snapshot.n_entries if snapshot else 0,
-                rate_url=next((asking[one.pk] for one in phases[challenge.pk] if one.pk in asking), ""),
-                pictured=pictured,
-                item=item,
-                by_means=wording.by_means(front.by_means) if front is not None and front.by_means is not None else None,
-                turned_item=turned_item,
-            )
-        )
+            snapshot.redact_since(phase)
+        rate_url = next((asking[one.pk] for one in own if one.pk in asking), "")
+        made.append(Card(challenge, phase, when, snapshot, [one for one in own if one != phase], rate_url))
     return made
 
 

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from evaluation.models import Evaluation
 from leaderboard.boards.scorecard import ItemTable, current_evaluation, item_details, results
 from leaderboard.kinds import KINDS
-from leaderboard.viewer import mesh_scene, render_scene, thumbnails
+from leaderboard.viewer import mesh_scene, render_scene, thumbnails, wireframe_scene
 from leaderboard.viewer.svg import Drawing, draw
 from leaderboard.viewer.viewer_cache import cached_response
 from leaderboard.views.entry import base_context
@@ -91,8 +91,6 @@ def _picture(place: EntryPlace, item: str, times: int) -> HttpResponse:
 
 def entry_geometry(request: HttpRequest, pk: int, item: str) -> HttpResponse:
     """The 3D view's wireframes, for those who may see the reference."""
-    from leaderboard.viewer import wireframe_scene
-
     place, evaluation = _viewable(request, pk, item, "entry_geometry")
     batch, facts = evaluation.batch, _facts(place, evaluation, item)
     facts |= {

@@ -20,6 +20,7 @@ from evaluation.models import PhaseMetric, Score
 from leaderboard.boards import metric_evidence
 from leaderboard.evidence.shown import InSeveral, Set, in_several
 from leaderboard.kinds import of_material
+from leaderboard.lookup import with_board_out
 from leaderboard.models import Study
 from leaderboard.stats.records import Across
 from leaderboard.studies import metric_ranking, paper_figures
@@ -31,7 +32,7 @@ from leaderboard.views.studies import csv_response
 from leaderboard.wording import agreement
 from submissions.kinds import FAMILIES
 from submissions.models import Phase
-from submissions.visibility import board_is_out, visible_challenges
+from submissions.visibility import visible_challenges
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,12 @@ class KindOfData:
     def n_raters(self) -> int:
         return sum(one.criterion.raters or 0 for one in self.sets)
 
+    def family(self, source: str) -> Family | None:
+        """The ranking of its metrics: by real studies where there are any, unless simulated ones are asked for."""
+        if self.found is None or source != "simulated" or self.found.simulated:
+            return self.found
+        return metric_ranking.family(self.found.key, [one for one in self.found.all if one.source == SIMULATED])
+
     @cached_property
     def several(self) -> list[InSeveral]:
         return in_several(self.sets)
@@ -126,19 +133,14 @@ def metric_list(request: HttpRequest) -> HttpResponse:
     titles = {key: FAMILIES[key].title for key in ranking.families}
     materials = {one.record.name: of_material(one.record.material) for one in every_set}
     titles |= {material: material.capitalize() for material in materials.values() if material not in FAMILIES}
-    kinds = []
-    for key, title in titles.items():
-        sets = [one for one in every_set if materials[one.record.name] == key]
-        kinds.append(KindOfData(key, title, ranking.families.get(key), sets, [paper for paper in every_paper if key in paper.families]))
+    sets = {key: [one for one in every_set if materials[one.record.name] == key] for key in titles}
+    papers = {key: [paper for paper in every_paper if key in paper.families] for key in titles}
+    kinds = [KindOfData(key, title, ranking.families.get(key), sets[key], papers[key]) for key, title in titles.items()]
     asked, source = request.GET.get("kind"), request.GET.get("source", "")
     kind = next((one for one in kinds if one.key == asked), max(kinds, key=lambda one: one.strength))
     source = source if source in SOURCES else kind.strongest
-    found = kind.found
-    if found is not None and source == "simulated" and not found.simulated:
-        found = metric_ranking.family(found.key, [one for one in found.all if one.source == SIMULATED])
-    tests: list[Tested] = []
-    section = None
-    if found is not None:
+    tests, section = list[Tested](), None
+    if (found := kind.family(source)) is not None:
         tests, of_rows = _tested(request.user, found)
         if kind.sources[source] and source in ("here", "simulated"):
             section = _section(found, ranking, of_rows)
@@ -236,7 +238,7 @@ def _section(family: Family, ranking: Ranking, of_rows: Mapping[str, Tested]) ->
         named = [(name, counted[name]) for name in (REAL, PUBLISHED, SIMULATED) if counted[name]]
         rows.append(Ranked(standing, of_rows.get(standing.fingerprint), link, named, across.get(standing.fingerprint)))
     reference_points = [Ranked(one, None, "", [], across.get(one.fingerprint)) for one in family.reference_points]
-    study = ranking.studies[family.studies[0].id] if family.state == metric_ranking.ALONE else None
+    study = ranking.studies[alone.id] if alone is not None else None
     has_across = any(one is not None and one.shown for one in across.values())
     return Section(family, agreement.claim(row.line for row in family.rows), rows, reference_points, study, has_across)
 
@@ -246,7 +248,5 @@ def paper(request: HttpRequest, slug: str) -> HttpResponse:
     found = paper_figures.studied().get(slug)
     if found is None:
         raise Http404
-    now = timezone.now()
-    boards = Phase.objects.filter(results_url=found.source.link, challenge__in=visible_challenges(request.user)).select_related("challenge")
-    shown = [phase for phase in boards.order_by("id") if board_is_out(phase, now)]
-    return render(request, "leaderboard/paper.html", {"paper": found, "boards": shown})
+    phases = Phase.objects.filter(results_url=found.source.link, challenge__in=visible_challenges(request.user)).order_by("id")
+    return render(request, "leaderboard/paper.html", {"paper": found, "boards": with_board_out(phases, timezone.now())})

@@ -55,22 +55,19 @@ def scoring(place: PhasePlace) -> Scoring | None:
     if not ranking:
         return None
     people = of_board(snapshot.board) if snapshot is not None else None
-    lines = {}
-    if people is not None:
-        for slug in people.columns:
-            line = people.line(slug)
-            lines[slug] = people_words.head(people.found, line).line if line is not None else None
     metrics = []
     for one in ranking:
-        spec, line = one.spec, lines.get(one.slug)
+        line = people.line(one.slug) if people is not None else None
+        line = people_words.head(people.found, line).line if people is not None and line is not None else None
         known = line if line is not None and line.shown else None
-        metrics.append(ScoredBy(one.label, evidence_url(place, one), spec.higher_is_better, spec.brief, known))
-    known_of = people if any(one.line for one in metrics) else None
+        metrics.append(ScoredBy(one.label, evidence_url(place, one), one.spec.higher_is_better, one.spec.brief, known))
+    if not any(one.line for one in metrics):
+        people = None
     return Scoring(
         phase,
         metrics,
         len(columns) - len(ranking),
-        known_of.basis if known_of else None,
-        reverse("study", args=[phase.challenge.slug, phase.slug, known_of.study.slug]) if known_of else "",
-        known_of.study.simulated if known_of else False,
+        people.basis if people is not None else None,
+        reverse("study", args=[phase.challenge.slug, phase.slug, people.study.slug]) if people is not None else "",
+        people is not None and people.study.simulated,
     )

@@ -16,11 +16,11 @@ from django.utils import timezone
 from django.utils.html import strip_tags
 
 from evaluation.metrics.registry import REGISTRY
-from leaderboard.lookup import search_text
+from leaderboard.lookup import search_text, with_board_out
 from leaderboard.views import docs
 from submissions.models import Challenge, Phase, Submission, User
 from submissions.models.frozen_board import frozen_since
-from submissions.visibility import board_is_out, entries_of_teams, on_board, visible_challenges
+from submissions.visibility import entries_of_teams, on_board, visible_challenges
 
 MAX_FOUND = 20  # found of each kind
 MIN_LETTERS = 2  # letters
@@ -73,8 +73,7 @@ def _challenges(visible: QuerySet[Challenge], words: list[str]) -> list[Found]:
 def _entries(user: User | AnonymousUser, visible: QuerySet[Challenge], words: list[str]) -> list[Found]:
     """Entries by the name of their method or team: entries on published leaderboards, and the viewer's own teams' entries in any state."""
     now = timezone.now()
-    phases = Phase.objects.filter(challenge__in=visible).select_related("challenge", "parent")
-    shown = [phase for phase in phases if board_is_out(phase, now)]
+    shown = with_board_out(Phase.objects.filter(challenge__in=visible), now)
     thawed = [phase for phase in shown if frozen_since(phase, now) is None]
     may_see = Q(pk__in=entries_of_teams(user).values("pk")) if user.is_authenticated else Q(pk__in=[])
     if thawed:

@@ -24,7 +24,7 @@ from evaluation.metrics.registry import REGISTRY
 from leaderboard.boards.people import of_board
 from leaderboard.boards.rows import place_of
 from leaderboard.charts.cards import SIZE
-from leaderboard.lookup import current_ranking, shown_board
+from leaderboard.lookup import current_ranking, shown_board, with_board_out
 from leaderboard.models import Study
 from leaderboard.records.cell import Cell
 from leaderboard.service.responses import for_everybody
@@ -36,7 +36,7 @@ from leaderboard.wording.ranks import span
 from submissions.format_time import day_in_words
 from submissions.lookup import entry_place
 from submissions.models import Phase
-from submissions.visibility import board_is_out, visible_challenges
+from submissions.visibility import visible_challenges
 
 EMBEDDED = 10  # entries of a board on another page
 EMBED_SIZE = (720, 560)  # of its frame, in pixels
@@ -182,10 +182,9 @@ class Public(Sitemap):
     def items(self) -> list[str]:
         challenges = visible_challenges(NOBODY)
         now, found = timezone.now(), [reverse("challenge", args=[slug]) for slug in challenges.values_list("slug", flat=True)]
-        phases = Phase.objects.filter(challenge__in=challenges).select_related("challenge", "parent").order_by("pk")
-        out = [phase for phase in phases if board_is_out(phase, now)]
+        out = with_board_out(Phase.objects.filter(challenge__in=challenges).order_by("pk"), now)
         found += [reverse("board", args=[phase.challenge.slug, phase.slug]) for phase in out]
-        studies = Study.objects.shown().filter(phase__in=[phase.pk for phase in out]).select_related("phase__challenge").order_by("pk")
+        studies = Study.objects.shown().filter(phase__in=out).select_related("phase__challenge").order_by("pk")
         return found + [reverse("study", args=[one.phase.challenge.slug, one.phase.slug, one.slug]) for one in studies]
 
     def location(self, item: str) -> str:

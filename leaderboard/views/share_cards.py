@@ -14,10 +14,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 
 from evaluation.metrics import registry
-from leaderboard.boards.comparison import MAX_ENTRIES, Ground
+from leaderboard.boards.comparison import main
 from leaderboard.boards.entry_summary import entry_summary, strips
 from leaderboard.boards.people import People, lines_of, of_board, spread
-from leaderboard.boards.scorecard import current_evaluation, results
 from leaderboard.charts.cards import Figure, Row, Sentence, Sheet, SlopeChart, Strip, Words, drawn, legible, shortened
 from leaderboard.evidence.shown import resembling_words
 from leaderboard.lookup import current_ranking, shown_board, study_of
@@ -26,12 +25,11 @@ from leaderboard.records.board import Board
 from leaderboard.records.cell import bar, position
 from leaderboard.records.front import Contradiction, Front, Turned
 from leaderboard.records.study import Summary
-from leaderboard.records.unit import Unit
 from leaderboard.service.responses import for_everybody
 from leaderboard.stats.ranking import rank
 from leaderboard.studies.metric_ranking import SIMULATED, source_of
 from leaderboard.viewer import thumbnails
-from leaderboard.views.compare import asked, scored_entry
+from leaderboard.views.compare import asked, distinct, ground_of, scored_entry
 from leaderboard.views.home import MAX_SHOWN, cards, surest_contradiction, visible
 from leaderboard.views.metric import MetricPage
 from leaderboard.views.studies import metric_titles
@@ -45,7 +43,7 @@ from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.ranks import ordinal, place, span
 from leaderboard.wording.statement import Statement, Tone
 from submissions.format_time import day_in_words
-from submissions.lookup import EntryPlace, challenge_place, entry_place
+from submissions.lookup import challenge_place, entry_place
 from submissions.models import Phase
 from submissions.storage.stored_files import store
 from submissions.visibility import hidden_from
@@ -73,12 +71,13 @@ def public_front(phase: Phase) -> tuple[Snapshot, Front] | tuple[None, None]:
 def challenge_card(request: HttpRequest, challenge: str) -> HttpResponse:
     """Card of a challenge: its title and summary, its logo, and the first entry in the ranking of the phase that matters now."""
     place = challenge_place(NOBODY, challenge)
-    found, card = place.challenge, cards(request, [place.challenge], place.now)[0]
+    found, card = place.challenge, cards([place.challenge], place.now)[0]
     figures = []
-    if card.front is not None and card.front.top:
+    if card.snapshot is not None and card.front is not None and card.front.top:
+        first, n_entries = card.front.top[0], card.snapshot.n_entries
         figures = [
-            Figure(_name(card.front.top[0].name, card.front.top[0].id), "is first in the ranking by metrics"),
-            Figure(f"{card.n_entries:,}", f"{plural('entry', card.n_entries)} by {counted(card.n_teams, 'team')}"),
+            Figure(_name(first.name, first.id), "is first in the ranking by metrics"),
+            Figure(f"{n_entries:,}", f"{plural('entry', n_entries)} by {counted(card.snapshot.n_teams, 'team')}"),
         ]
     picture = None
     if found.logo is not None:
@@ -152,7 +151,7 @@ def contradiction_sheet(found: Contradiction, line: str, foot: str, simulated: b
 
 def site_card(request: HttpRequest) -> HttpResponse:
     """The picture of a link that has none of its own: the purpose of the service, and the surest contradiction that anybody may see."""
-    found = surest_contradiction(cards(request, visible(NOBODY)[: 4 * MAX_SHOWN], timezone.now()))
+    found = surest_contradiction(cards(visible(NOBODY)[: 4 * MAX_SHOWN], timezone.now()))
     if found is None or found[0].phase is None:
         return sent(Sheet("", (), service=SERVICE, figures=SERVES))
     (card, surest), line = found, f"On {_line(found[0].phase)}"
@@ -281,9 +280,9 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
         for title, percent, low, high in figures:
             ends = "" if low is None or high is None else f"[{low}, {high}]"
             bars.append(Strip(title, str(percent), ends, "", position(AGREEMENT, percent), *bar(AGREEMENT, low, high)))
-        note = "Of 100 comparisons that people decided, it decides this many as they did (95 % interval)."
-        votes = counted(standing.answers, f"decided {answer(line.opinions)}")
-        foot = f"{votes} of {'simulated ' if page.found.simulated else ''}raters"
+        note = "In how many of 100 comparisons the metric picks the same winner as people (95 % interval)."
+        votes = counted(standing.answers, answer(line.opinions))
+        foot = f"{votes} that name a winner, by {'simulated ' if page.found.simulated else ''}raters"
     does = spec.brief
     return sent(
         Sheet(
@@ -301,22 +300,13 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
 def compare_card(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """Entries beside each other by the first metric that ranks them; named as on the page."""
     place = shown_board(NOBODY, challenge, phase)
-    entries: dict[int, EntryPlace] = {}
-    for text in filter(None, asked(request)):
-        found = scored_entry(NOBODY, place, text)
-        entries[found.submission.pk] = found
-    chosen = list(entries.values())[:MAX_ENTRIES]
-    evaluations = [one for one in (current_evaluation(entry.submission) for entry in chosen) if one is not None]
-    if len(chosen) < 2 or len(evaluations) < len(chosen):
+    chosen = distinct(scored_entry(NOBODY, place, text) for text in asked(request) if text)
+    if len(chosen) < 2:
         raise Http404
-    batch = evaluations[0].batch
-    sees_items = all(one.may("see_items") for one in chosen)
-    unit = Unit.of(batch.groups, place.challenge)
-    ground = Ground(batch, unit, sees_items, None, [one.submission.pk for one in chosen])
-    metrics = ground.compared([results(one, None) for one in evaluations])
-    shown = next((one for one in metrics if one.metric.is_primary), next(iter(metrics), None))
-    if shown is None:
+    ground = ground_of(chosen, None)
+    if not (metrics := ground.compared()):
         raise Http404
+    shown, unit = main(metrics), ground.unit
     names = [_name(one.submission.method_name, one.submission.pk) for one in chosen]
     bars = []
     for row in shown.rows:

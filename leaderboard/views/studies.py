@@ -21,7 +21,7 @@ from leaderboard.boards.people import lines_of
 from leaderboard.boards.study_table import study_table
 from leaderboard.charts import studies as study_charts
 from leaderboard.evidence.shown import leading
-from leaderboard.lookup import current_ranking, not_shown_yet, page_numbers, page_of, shown_board, study_of
+from leaderboard.lookup import current_ranking, not_shown_yet, page_numbers, page_of, shown_board, study_of, with_board_out
 from leaderboard.models import InterimAnalysis, Rater, Study, StudyAnalysis
 from leaderboard.records.chart import Chart
 from leaderboard.records.study import HIDDEN_NAME, Summary
@@ -50,7 +50,7 @@ from leaderboard.wording.statement import Statement
 from submissions.formats.spreadsheet_formulas import BYTE_ORDER_MARK, neutral_row
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
-from submissions.visibility import board_is_out, hidden_from, hidden_ids, through, visible_challenges, visible_to
+from submissions.visibility import hidden_from, hidden_ids, through, visible_challenges, visible_to
 
 MAX_CONTRADICTIONS = 30
 PER_PAGE = 20
@@ -112,8 +112,7 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
 def every_study(request: HttpRequest) -> HttpResponse:
     """The studies of all challenges that are shown to everybody, the newest first and simulated ones last; and those that ask everybody."""
     now = timezone.now()
-    phases = Phase.objects.filter(challenge__in=visible_challenges(request.user)).select_related("challenge", "parent")
-    out = [phase.pk for phase in phases if board_is_out(phase, now)]
+    out = with_board_out(Phase.objects.filter(challenge__in=visible_challenges(request.user)), now)
     shown = Study.objects.filter(phase__in=out).shown().select_related("phase__challenge").prefetch_related("analyses", "entries")
     page = page_of(request, shown.order_by("simulated", "-created_at", "-pk"), PER_PAGE)
     context = {

@@ -15,11 +15,11 @@ from leaderboard.wording.nouns import plural
 ON = {CROSS: "clean views", FULL: "references", SET: "references", MODEL: "references"}
 MODEL_DAMAGES = {"unrelated": "another reference in its place", "empty": "an empty entry"}
 NOT_RANKED = {
-    Outcome.RETIRED: "No longer computed: its values stay and do not rank.",
-    Outcome.WEIGHTS: "Shown, not ranked: its weights miss requirements that their model card lists.",
-    Outcome.OUTDATED: "Shown, not ranked: its values are of an older version without an acceptance test; re-evaluate the phase.",
-    Outcome.WAITING: "Shown, not ranked yet: its acceptance test on the phase's own references is running ({percent} %).",
-    Outcome.FAILED: "Shown, not ranked: its acceptance test could not run.",
+    Outcome.RETIRED: "This metric is no longer computed: its values stay and do not rank.",
+    Outcome.WEIGHTS: "Shown, not ranked: the metric's weights miss requirements that their model card lists.",
+    Outcome.OUTDATED: "Shown, not ranked: the metric's values are of an older version without an acceptance test. Re-evaluate the phase.",
+    Outcome.WAITING: "Shown, not ranked yet: the metric's acceptance test on the phase's own references is running ({percent} %).",
+    Outcome.FAILED: "Shown, not ranked: the metric's acceptance test could not run.",
 }
 UNTRIED = {
     Untried.CLEAN_VIEWS: f"It has fewer than {MIN_CLEAN_VIEWS} clean views.",
@@ -46,7 +46,7 @@ def outcome(it: ColumnAcceptanceTest | None) -> str:
 
 def _refused(it: Refusal) -> str:
     where = f"On {it.scene}'s own {ON[it.kind]}" if it.scene else f"On the {ON[it.kind]}"
-    of_all = f" It passed on {it.passed} of {it.of} scenes." if it.of > 1 else ""
+    of_all = f" The metric passed on {it.passed} of {it.of} scenes." if it.of > 1 else ""
     if it.untried is not None:
         said = untried(Untried(it.untried), it.kind)
         return f"Shown, not ranked. {where}: {said[:1].lower()}{said[1:]}{of_all}"
@@ -81,7 +81,7 @@ def passed(spec: MetricSpec, params: Mapping[str, Any], verdicts: Sequence[Scene
         said += f"; clean {mean:.2f} ({least:.2f}–{greatest:.2f}), flat grey {dict(first.means).get('grey', float('nan')):.2f}"
     if len(found) < len(verdicts):
         names = ", ".join(one.scene for one in verdicts if not one.passed)
-        said += f". It ranks by these {plural(noun)} only; not by {names}"
+        said += f". The metric ranks by these {plural(noun)} only, not by {names}"
     return f"{said}. {not_ordered(fail for one in across for fail in one.fails)}".strip()
 
 
@@ -96,7 +96,7 @@ def not_ordered(fails: Iterable[tuple[str, int, int]]) -> str:
         for name, (wrong, of) in sorted(found.items(), key=lambda one: -one[1][0])
         for severe, _, mild in [name.partition(":")]
     ]
-    return f"It does not always score {', '.join(pairs)}." if pairs else ""
+    return f"The metric does not always score {', '.join(pairs)}." if pairs else ""
 
 
 def failure(it: design.Failure | board.Failure, kind: str) -> str:
@@ -104,14 +104,14 @@ def failure(it: design.Failure | board.Failure, kind: str) -> str:
     damage, counts = damage_words(it.damage), f"{it.wrong} of {it.of}"
     if kind == MODEL:
         if it.condition == "C":
-            return f"it did not put more {damage} below less in {counts} pairs."
-        return f"it did not put {damage} below a mild damage in {counts} pairs."
+            return f"the metric did not put more {damage} below less in {counts} pairs."
+        return f"the metric did not put {damage} below a mild damage in {counts} pairs."
     if it.condition == "A":
-        return f"it did not put {damage} below the clean picture in {counts} trials."
+        return f"the metric did not put {damage} below the clean picture in {counts} trials."
     if it.condition in ("B", "B2"):
-        return f"it did not put {damage} below a mildly damaged picture in {counts} pairs."
+        return f"the metric did not put {damage} below a mildly damaged picture in {counts} pairs."
     if it.condition == "C":
-        return f"it did not put {damage} below the step before it in {counts} trials."
+        return f"the metric did not put {damage} below the weaker step before it in {counts} trials."
     weakest = f", least {it.wrong / 100:.2f} for {damage}" if it.damage else ""
     mean = f"{it.held:.2f} on average{weakest}"
-    return f"its map does not point at the damage: the area under the curve is {mean}, and 0.75 and 0.60 are required."
+    return f"the metric's map does not point at the damage: the area under the curve is {mean}, and 0.75 and 0.60 are required."

@@ -9,7 +9,7 @@ from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.states import Counted, Key, State
 from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.wording.figures import interval, number, share
-from leaderboard.wording.nouns import NOUN, answer, counted, plural, sampled_noun
+from leaderboard.wording.nouns import NOUN, answer, counted, plural, sampled_noun, verb
 from leaderboard.wording.nouns import people as people_words
 from leaderboard.wording.ranks import span
 from leaderboard.wording.reasons import sentence
@@ -25,18 +25,18 @@ STANDINGS = {
     Standing.UNCLEAR: (Tone.BETTER, "better than chance, human level unclear"),
 }
 TRAINED = {  # of a metric and the answers that it is compared with, see `leaderboard.studies.training_overlap`; {} are votes, or ratings
-    "these": ("trained on these {}", "It was trained on these very {}, so its agreement with them is no evidence."),
+    "these": ("trained on these {}", "This metric was trained on these very {}, so its agreement with them is no evidence."),
     "entries": (
         "trained on other {} about these entries",
-        "It was trained on other {} about entries of this phase, so its agreement with these is weaker evidence.",
+        "This metric was trained on other {} about entries of this phase, so its agreement here is weaker evidence.",
     ),
     "unknown": (
         "unknown whether trained on these {}",
-        "Its weights do not say whether it was trained on these {}. If it was, its agreement is no evidence.",
+        "The metric's weights do not say whether it was trained on these {}. If it was, its agreement is no evidence.",
     ),
     "refused": (
         "not ranked",
-        "Its weights may not rank: their model card says so, or they were removed. It therefore has no place among metrics.",
+        "The metric's weights may not rank: their model card says so, or they were removed. So the metric has no place among metrics.",
     ),
 }
 
@@ -100,19 +100,19 @@ def places(line: Line) -> str:
 
 
 def caveats(line: Line) -> list[str]:
-    """Words beside the figure wherever it is shown: it may be size alone, or is of a part of the comparisons."""
-    said = ["not shown to beat size alone"] if line.shown and line.above_size is False else []
+    """Warnings beside the figure: size alone may explain it, or it covers a part of the comparisons."""
+    said = ["not shown to agree better than the entry's size alone"] if line.shown and line.above_size is False else []
     coverage = line.figure.coverage
     return [*said, f"has values for {share(coverage)} % of the comparisons"] if coverage is not None and coverage < LOW_COVERAGE else said
 
 
 def rough(units: str) -> str:
-    """Words beside an interval of fewer raters or `units` than its ends can be trusted of."""
+    """Words beside an interval from so few raters or `units` that its ends are not reliable."""
     return f"few raters or {units}: a rough interval"
 
 
 def notes(line: Line) -> list[str]:
-    """All that a reader must know before taking the figure for more than it is."""
+    """Warnings that a reader needs beside the figure."""
     said = ["not shown to be better than chance"] if line.shown and not line.reference_point and line.level in NO_BETTER else []
     units = plural(sampled_noun(line.noun, not line.sampled))
     return [*said, *caveats(line), *([rough(units)] if line.figure.state is State.ROUGH else [])]
@@ -122,8 +122,8 @@ def reading(line: Line) -> str:
     """The figure of a metric in sentences, for a title or a popover."""
     if not line.shown:
         return f"{line.title}: {sentence(line.figure.reason, line.noun) or missing(line)}"
-    said = f"Of 100 comparisons that people decided, {line.title} decides {line.percent} as they did"
-    votes = f"{line.figure.n:,} decided {plural(answer(line.opinions), line.figure.n)}"
+    said = f"{line.title} picks the same winner as people in {line.percent} of 100 comparisons"
+    votes = f"{counted(line.figure.n, answer(line.opinions))} that {verb('names', line.figure.n)} a winner"
     if line.of_studies is not None:
         said += f": the mean of {line.of_studies} studies, 95 % interval {line.low} to {line.high} with other studies. {votes}."
     else:
@@ -132,7 +132,7 @@ def reading(line: Line) -> str:
         if line.another is not None and line.another.value is not None:
             said += f"; another rater {share_of(line.another)}"
         on = counted(line.figure.samples, sampled_noun(line.noun, not line.sampled))
-        said += f". {votes} of {people_words(line.figure.raters)} on {on}."
+        said += f". {votes}, by {people_words(line.figure.raters)} on {on}."
     return " ".join([said, *(sentenced(note) for note in notes(line))])
 
 
@@ -145,7 +145,7 @@ def sentenced(words: str) -> str:
 
 
 def unheld(lines: Sequence[Line], units: str) -> str:
-    """Sentences on why none of these metrics has a figure, though people compared enough; `units` is the plural of what that was on."""
+    """Reasons why none of these metrics has a figure although people answered enough; `units` is the plural of the items' noun."""
     held = [line for line in lines if not line.reference_point and line.figure.coverage and line.figure.reason is not None]
     why = {line.title: sentence(line.figure.reason, line.noun) for line in held}
     if len(set(why.values())) > 1:
@@ -159,11 +159,13 @@ def may_be_best(places: Mapping[str, tuple[int, int]]) -> str:
         return ""
     best = [title for title, (low, _) in places.items() if low == 1]
     if len(best) > 1:
-        rest = "; for every other metric, some metric is at least as good" if len(best) < len(places) else ""
-        return f"{len(best)} of {len(places)} metrics may be the best here{rest}."
+        rest = " For each of the others, some metric is at least as good." if len(best) < len(places) else ""
+        return f"{len(best)} of {len(places)} metrics may agree best with people.{rest}"
     if not best:
         return ""
-    return f"{best[0]} is significantly better than every other." if places[best[0]] == (1, 1) else f"Only {best[0]} may be the best here."
+    if places[best[0]] == (1, 1):
+        return f"{best[0]} agrees with people significantly better than every other metric."
+    return f"Only {best[0]} may agree best with people."
 
 
 def claim(lines: Iterable[Line]) -> str:
@@ -171,7 +173,7 @@ def claim(lines: Iterable[Line]) -> str:
     placed = [line for line in lines if line.places is not None]
     # Where no metric is shown to be better than chance, none is called the best.
     if placed and all(line.level in NO_BETTER for line in placed):
-        return "No metric is shown to be better than chance."
+        return "No metric is shown to agree with people better than chance."
     return may_be_best({line.title: line.places for line in placed if line.places is not None})
 
 
@@ -179,11 +181,12 @@ def claim(lines: Iterable[Line]) -> str:
 
 
 def order(title: str, rho: Figure) -> str:
-    """Likeness of a metric's order of entries and people's."""
+    """Correlation of a metric's order of entries with people's."""
     if rho.value is None:
         return f"{title} cannot be compared with published means: too few entries have both."
     ends = f", 95 % interval {interval(rho.low, rho.high, 2)}" if rho.low is not None else ""
-    return f"{title} and people order {rho.n} entries with Spearman's ρ {number(rho.value, 3)}{ends}. {sentence(rho.reason)}".strip()
+    orders = f"Spearman's ρ between the orders of {rho.n} entries by {title} and by people"
+    return f"{orders} is {number(rho.value, 3)}{ends}. {sentence(rho.reason)}".strip()
 
 
 def rho(figure: Figure) -> str:
@@ -197,43 +200,43 @@ def rho(figure: Figure) -> str:
 
 
 def verdict(found: Verdict) -> Statement:
-    """Opening of a metric's page: how often it decides as people do, or why that is not known."""
+    """Opening of a metric's page: how often it picks the same winner as people, or why that is not known."""
     line = found.line
     match found.known:
         case Known.NOT_POOLED:
             in_some = f"{found.studies} of {found.of_studies} studies"
-            return Statement.of(f"It was compared with people in {in_some}, too few to pool: each is listed below.")
+            return Statement.of(f"This metric was compared with people in {in_some}. These are too few to pool, so each is listed below.")
         case Known.BY_ITSELF:
             studies = counted(found.studies, "study")
-            return Statement.of(f"It was compared with people in {studies}, by itself, so it has no place among others.")
+            return Statement.of(f"This metric alone was compared with people in {studies}, so it has no place among metrics.")
         case Known.OUTDATED:
-            return Statement.of("Only another version of it was compared with people, which says nothing of this one.")
+            return Statement.of("Only another version of this metric was compared with people. That says nothing about this version.")
         case Known.TRAINED if line is not None and line.trained == "refused":
             return Statement.of(trained_more(line))
         case Known.TRAINED if line is not None:
             answers_ = plural(answer(line.opinions))
             return Statement.of(
-                f"It was, or may have been, trained on the {answers_} it is compared with ({trained(line)}), so they say nothing."
+                f"The agreement is no evidence: this metric was or may have been trained on the same {answers_} ({trained(line)})."
             )
         case Known.EARLY if line is not None:
             lack = lacking(line.figure, sampled_noun(line.noun, not line.sampled))
-            early = f"It is too early to say: {lack}."
-            return Statement.of(early if lack else f"Nothing says how far it agrees with people: {missing(line)}.")
+            early = f"It is too early to say how far this metric agrees with people: it has {lack} that are needed."
+            return Statement.of(early if lack else f"It is not known how far this metric agrees with people: {missing(line)}.")
     if line is None:
-        return Statement.of("No study with people here yet.")
+        return Statement.of("No study here has compared this metric with people yet.")
     who = "simulated raters" if found.simulated else "people"
     figure = Part(f"{line.percent} of 100", tone(line))
     if found.known is Known.ALIKE:
         why = sentence(line.figure.reason, line.noun)
         votes = counted(line.figure.n, answer(line.opinions))
-        return Statement.of(f"It decides as {who} do in ", figure, f" comparisons, of {votes}. {why}")
+        return Statement.of(f"This metric picks the same winner as {who} in ", figure, f" comparisons ({votes}). {why}")
     rest = f" comparisons {interval(*line.figure.ends[1:])}".rstrip() + f": {state(line)}"
     if line.another is not None and line.level not in NO_BETTER:
         rest += f" (another rater: {share_of(line.another)})"
     rest += "."
     if line.places is not None:
-        rest += f" It has place {places(line)} of {found.placed} metrics (95 % range)."
-    return Statement.of(f"It decides as {who} do in ", figure, rest, *(f" {sentenced(note)}" for note in caveats(line)))
+        rest += f" Its place among {found.placed} metrics is {places(line)} (95 % range)."
+    return Statement.of(f"This metric picks the same winner as {who} in ", figure, rest, *(f" {sentenced(note)}" for note in caveats(line)))
 
 
 def not_pooled(n: int) -> str:

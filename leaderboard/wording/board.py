@@ -21,9 +21,9 @@ RULES = {"mean_rank": "mean rank", "median_rank": "median rank", "borda": "Borda
 VALUE_TITLES = {"mean_rank": "Mean rank", "median_rank": "Median rank", "borda": "Borda points", "weighted": "Weighted rank"}
 ENTRIES = {
     "all": "every entry counts",
-    "latest": "of each team its latest entry counts",
-    "best": "of each team its best entry counts",
-    "chosen": "of each team the entry it chose counts",
+    "latest": "the latest entry of each team counts",
+    "best": "the best entry of each team counts",
+    "chosen": "the entry that a team chose counts",
 }
 NO_ORDER = {
     NoOrder.NO_METRIC: "an overall rank needs at least one metric",
@@ -32,7 +32,7 @@ NO_ORDER = {
     NoOrder.NO_VALUES: "a metric of the board's rule has no values yet",
     NoOrder.EARLIER: "{note}",
 }
-NOT_TOLD = "Its differences do not tell what people prefer."
+NOT_TOLD = "Differences of this metric do not tell what people prefer."
 
 
 def rule(it: Rule) -> str:
@@ -128,10 +128,10 @@ def difference(it: At | None) -> str:
     if it is None:
         return ""
     if it.most < 0.75:
-        return "A difference of this size does not tell which of the two people prefer."
+        return "A difference of this size does not tell which of two entries people prefer."
     pairs = "more than 9" if it.most >= 0.95 else f"about {round(10 * it.most)}"
     said = f"In {pairs} of 10 pairs with a difference like this, more people prefer the higher one."
-    return said if it.one[0] <= 0.5 else f"{said} {share(it.one[0])} to {share(it.one[1])} of 100 people would."
+    return said if it.one[0] <= 0.5 else f"{said} In this pair, {share(it.one[0])} to {share(it.one[1])} of 100 people would."
 
 
 def folded(it: FoldedRank) -> str:

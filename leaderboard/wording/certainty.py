@@ -16,30 +16,30 @@ from leaderboard.wording.statement import Statement, name, person
 RANGES = "95 % ranges of the ranks, for all entries at once"
 SENTENCES = {
     "pm": "±: 95 % interval of the value, over {n} {items}.",
-    "few": "{n} {items}: too few for intervals, brackets or rank intervals; {least} are needed.",
-    "few_of": "{metric} has values on {n} {items}: too few for brackets or rank intervals of this order; {least} are needed.",
-    "alike_within": "The {items} of one {unit} are alike and cannot stand for others.",
+    "few": "{n} {items}: too few for intervals, brackets and ranges of ranks. At least {least} are needed.",
+    "few_of": "{metric} has values on {n} {items}: too few for brackets and ranges of ranks in this order. At least {least} are needed.",
+    "alike_within": "The {items} of one {unit} are alike, so more {items} do not replace another {unit}.",
     "rare": "With fewer than {least_rare} {items}, the interval cannot account for rare failures.",
-    "alike": "All {n} {items} have this value; up to {x} % of others may differ.",
-    "bracket": "Bracket: every entry in it is tied with the entry at its top. Entries of different brackets can be tied too: compare the "
+    "alike": "All {n} {items} have this value; up to {x} % of all {items} may have another (95 % confidence).",
+    "bracket": "Bracket: each of its entries is tied with the entry at its top. Entries of different brackets can be tied too: compare the "
     "ranges under their ranks.",
-    "claim": "The tops of different brackets differ significantly (95 % confidence over all pairs).",
-    "loose": "Dashed: tied with the top of a higher bracket too.",
-    "ranks": "Under each rank: its 95 % range, for all entries at once.",
-    "alone": "Looked at alone, its rank is {a} to {b}; among all, {c} to {d}.",
+    "claim": "The entries at the tops of different brackets differ significantly (95 % confidence over all pairs).",
+    "loose": "Dashed bracket: its entries are tied with the top entry of a higher bracket, too.",
+    "ranks": "Small numbers under a rank: its 95 % range, for all entries at once.",
+    "alone": "95 % range of its rank: {a} to {b} for this entry alone, {c} to {d} for all entries at once.",
     "first": "Only the first {most} entries are tested against each other.",
-    "lacks": "Not tested: it lacks {items} that most others have.",
+    "lacks": "Not tested: this entry lacks {items} that most other entries have.",
     "better": "{better} is better: p {p} for this pair alone.",
     "not_apart": "A and B are tied: p {p}.",
     "board_pair": "Corrected for all pairs of this leaderboard: p {p}, {verdict}.",
-    "shape": "The test assumes that gains and losses have the same shape; rare failures break that.",
-    "overall": "Bracket: tied with the entry at its top by this ranking rule.",
-    "fixed": "{metric} has no values per {item}: its order is used as it is.",
-    "before": "Made by an earlier rule: its tests tried fewer patterns of signs and depended on the order in which {items} were listed, "
-    "and equal entries shared the better rank.",
-    "bootstrap": "Made by the earlier rule: its intervals, brackets and rank intervals are percentile bootstraps over {n} {items}. "
-    "They claim too much, the more so the fewer {items} there are.",
-    "ranks_before": "Ranks: of a ranking made by the earlier rule, whose rank intervals are percentile bootstraps; they claim too much.",
+    "shape": "The test assumes that gains and losses are distributed alike. Rare failures break this assumption.",
+    "overall": "Bracket: each of its entries is tied with the entry at its top by this ranking rule.",
+    "fixed": "{metric} has no values per {item}, so its order is used without a test.",
+    "before": "This ranking was made by an earlier rule. Its tests tried fewer combinations of signs and depended on the order of the "
+    "{items}. Equal entries shared the better rank.",
+    "bootstrap": "This ranking was made by the earlier rule: intervals, brackets and ranges of ranks are percentile bootstraps over {n} "
+    "{items}. Such intervals are too narrow, the more so the fewer {items} there are.",
+    "ranks_before": "These ranks were made by the earlier rule. Its ranges of ranks are percentile bootstraps and too narrow.",
 }
 
 
@@ -59,12 +59,12 @@ def p_words(p: float) -> str:
 
 
 def board_pair(p: float | None) -> str:
-    """Sentence of the board's test of all pairs on one; empty where the two are not tested."""
+    """Result of the board's test of all pairs for one pair; empty where the two are not tested."""
     return "" if p is None else SENTENCES["board_pair"].format(p=p_words(p), verdict="significantly different" if p <= ALPHA else "tied")
 
 
 def before(board: Board) -> str:
-    """The rule by which an earlier ranking was made; empty of one made by today's rule, and of imported figures, which have neither."""
+    """The earlier rule by which a ranking was made; empty for today's rule, and for imported figures, which have neither."""
     if board.uncertainty == RULE or board.imported:
         return ""
     unit = board.unit
@@ -106,15 +106,15 @@ def first_place(board: Board) -> Statement:
     if not may or not leaders:
         return Statement()
     if len(leaders) > 1:
-        return Statement.of(f"{len(leaders)} entries share first place. {may} may be first ({RANGES}).")
+        return Statement.of(f"{len(leaders)} entries share first place. {may} entries may be first ({RANGES}).")
     if may == 1:
         return Statement.of("Only ", name(leaders[0]), f" may be first ({RANGES}).")
-    return Statement.of(name(leaders[0]), f" is first. {counted(may - 1, 'other')} may be first too ({RANGES}).")
+    return Statement.of(name(leaders[0]), f" is first. {counted(may - 1, 'other entry')} may be first too ({RANGES}).")
 
 
 def leads(board: Board, standing: Ranks) -> Statement:
-    """Statement on how often each of the first entries leads on half of the items, by the metric that the board is ranked by, or else its
-    primary one; empty where it is not known."""
+    """Statement on how often each of the first entries leads on half of the items, by the metric that the board is ranked by, else by
+    the primary metric. It is empty where the shares are not known."""
     sorted_by = next((metric for metric in board.metrics if metric is standing and metric.leads is not None), None)
     metric = sorted_by or board.primary
     if metric is None or not metric.leads:
@@ -122,20 +122,24 @@ def leads(board: Board, standing: Ranks) -> Statement:
     (first, share), *rest = ((name(board.entries[index].name), round(100 * share)) for index, share in metric.leads)
     then = [part for entry, also in rest for part in (", ", entry, f" on {also} %")]
     halves = f"random halves of the {plural(board.resampled)}"
-    return Statement.of(f"By {metric.title}, ", first, f" leads on {share} % of {halves}", *then, ". This is not the chance of being best.")
+    return Statement.of(
+        f"By {metric.title}, ", first, f" leads on {share} % of {halves}", *then, ". Such a share is not the probability of being best."
+    )
 
 
 def peoples_first(entry: str, low_end: int, settled: bool) -> Statement:
     """Statement on first place with people. `low_end` is the last place of its range, which is 1 if first place is settled or unknown."""
     if low_end > 1:
-        return Statement.of("With people ", person(entry), f" leads, but first place is open (95 % range of its place: 1 to {low_end}).")
+        return Statement.of(
+            "With people ", person(entry), f" leads, but first place is not settled (95 % range of its place: 1 to {low_end})."
+        )
     return Statement.of(
         "People put ", person(entry), " first, and no other entry may be first (95 % confidence)." if settled else " first."
     )
 
 
 def alone(own: Interval, low: int, high: int) -> str:
-    """Sentence on the rank interval of one entry for its own sake, and among all."""
+    """Sentence on the ranges of one entry's rank: for this entry alone, and for all entries at once."""
     return SENTENCES["alone"].format(a=own[0], b=own[1], c=low, d=high)
 
 
@@ -145,8 +149,8 @@ def untested(it: Untested | None) -> str:
 
 
 def of_values(unit: Unit, equal: Sequence[tuple[str, int]]) -> list[str]:
-    """Sentences under the scores of one entry over these units; `equal` has the titles of metrics all whose values are equal, with
-    how many there are."""
+    """Sentences under the scores of one entry over these units. `equal` has the titles of metrics whose values are all
+    equal, each with the number of its values."""
     if unit.n < GROUPS_FOR_BOARD_INTERVAL:
         return [few(unit.n, unit)]
     keys = ["pm", *(["rare"] if unit.n < GROUPS_FOR_RARE_FAILURES else [])]

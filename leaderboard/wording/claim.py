@@ -9,7 +9,7 @@ from leaderboard.wording.nouns import NOUN, counted, some_of, verb
 from leaderboard.wording.reasons import sentence
 from leaderboard.wording.statement import Statement, name, person
 
-UNKNOWN = "the certainty is unknown"
+UNKNOWN = "It is not known how certain this is."
 
 
 def others(first: FirstPlace, by: str, what: str = "place") -> str:
@@ -17,9 +17,9 @@ def others(first: FirstPlace, by: str, what: str = "place") -> str:
     position in that order called."""
     k, n = len(first.open), len(first.open) + len(first.behind)
     if not k:
-        return f"{by} its {what} may be as low as {first.low_end}." if first.low_end else ""
+        return f"{by}, the {what} of the first entry may be as low as {first.low_end}." if first.low_end else ""
     some = some_of(k, n)
-    return f"{by} {some} may be first too." if first.tested else f"{by} it is tied with {some}."
+    return f"{by}, {some} may be first too." if first.tested else f"{by}, the first entry is tied with {some}."
 
 
 def details(claim: Claim, noun: str = NOUN, before: str = "") -> str:
@@ -28,11 +28,11 @@ def details(claim: Claim, noun: str = NOUN, before: str = "") -> str:
     if claim.reason is not None and not claim.means:
         return before or sentence(claim.reason, noun)
     if claim.means:
-        return "Means alone do not say how certain this is."
+        return "Published means alone do not say how certain this is."
     (ours, *more), (theirs, *level) = claim.metrics, claim.people
     by_metrics = others(claim.first_by_metrics, "By the metrics", "rank") if claim.first_by_metrics is not None else ""
     with_people = others(claim.first, "With people") if ours == theirs or more or level else ""
-    alike = "All raters and items say the same, so no interval can be computed." if claim.alike else ""
+    alike = "The figures are the same for all raters and items, so no interval can be computed." if claim.alike else ""
     first = (by_metrics, with_people, alike) if claim.parted is None else (contradiction.how_often(claim.parted),)
     return " ".join(filter(None, (*first, _apart(claim))))
 
@@ -48,25 +48,26 @@ def statement(claim: Claim) -> Statement:
     if claim.parted is not None:
         return contradiction.statement(claim.parted)
     if more and level:
-        return Statement.of(f"{len(claim.metrics)} entries share first place by the metrics, and {len(claim.people)} with people.")
+        return Statement.of(f"{len(claim.metrics)} entries share first place by the metrics. {len(claim.people)} share it with people.")
     if level:
         n = len(claim.people)
-        shared = f"it shares first place with {counted(n - 1, 'other')}" if ours in claim.people else f"{n} other entries share first place"
+        others_ = counted(n - 1, "other entry")
+        shared = f"it shares first place with {others_}" if ours in claim.people else f"{n} other entries share first place"
         return Statement.of("The metrics put ", name(ours[0]), f" first. With people {shared}.")
     if more:
         shared, first = f"{len(claim.metrics)} entries share first place by the metrics.", person(theirs[0])
         if claim.first.open or claim.first.low_end:
-            return Statement.of(f"{shared} With people ", first, " leads, but first place is open.")
+            return Statement.of(f"{shared} With people ", first, " leads, but first place is not settled.")
         return Statement.of(f"{shared} People put ", first, " first.")
     if ours == theirs:
         if any(first.open or first.low_end for first in (claim.first, claim.first_by_metrics) if first is not None):
-            return Statement.of(person(ours[0]), " leads by the metrics and with people, but first place is open.")
+            return Statement.of(person(ours[0]), " leads by the metrics and with people, but first place is not settled.")
         if claim.alike:
-            return Statement.of("Metrics and people both put ", person(ours[0]), f" first; {UNKNOWN}.")
+            return Statement.of("Metrics and people both put ", person(ours[0]), f" first. {UNKNOWN}")
         return Statement.of("Metrics and people agree: ", person(ours[0]), " is first.")
-    tied = f"with people these two are tied{', corrected for all pairs' if claim.corrected else ''}"
-    rest = "nobody was asked about these two" if not claim.met else UNKNOWN if claim.alike else tied
-    return Statement.of(name(ours[0]), " leads by the metrics, ", person(theirs[0]), f" with people; {rest}.")
+    tied = f"With people these two are tied{', corrected for all pairs' if claim.corrected else ''}."
+    rest = "Nobody was asked about these two." if not claim.met else UNKNOWN if claim.alike else tied
+    return Statement.of(name(ours[0]), " leads by the metrics, ", person(theirs[0]), f" with people. {rest}")
 
 
 def name_of(one: Named) -> str:
@@ -84,9 +85,9 @@ def _apart(claim: Claim) -> str:
     """Sentences on the entries that have no place beside the others."""
     said = []
     if claim.unmet:
-        said.append(f"{counted(claim.unmet, 'other')} met none of those that have a place with people.")
+        said.append(f"Nobody compared {counted(claim.unmet, 'other entry')} with the entries that have a place with people.")
     if claim.before:
         who = claim.before[0] if len(claim.before) == 1 else f"{len(claim.before)} entries"
         n = len(claim.before)
-        said.append(f"People prefer {who}, which {verb('holds', n)} no rank, to {name_of(claim.people[0])}.")
+        said.append(f"People prefer {who}, which {verb('has', n)} no rank, to {name_of(claim.people[0])}.")
     return " ".join(said)

@@ -13,8 +13,8 @@ from leaderboard.wording.statement import Statement, name, person
 def first(front: Front) -> Statement:
     """The first entry of a board with its value, and how many others may be first too; of several that share first place, one by name."""
     if front.level > 1:
-        return Statement.of(name(front.name), f" and {counted(front.level - 1, 'other')} share first place.")
-    rest = f"; {counted(front.open, 'other')} may be first too" if front.open else ""
+        return Statement.of(name(front.name), f" and {counted(front.level - 1, 'other entry')} share first place.")
+    rest = f"; {counted(front.open, 'other entry')} may be first too" if front.open else ""
     value = rounded(*front.value, front.bounds, front.decimals)
     return Statement.of(name(front.name), f" is first, {front.metric} {f'{value.text} {value.spread}'.strip()}{rest}.")
 
@@ -38,7 +38,7 @@ def statement(found: Contradiction) -> Statement:
 
 
 def how_often(found: Contradiction) -> str:
-    """Sentence on how often people would pick theirs, with its interval; empty where this is not known."""
+    """Sentence on how often people would pick their first entry, with its interval; empty where this is not known."""
     value, low, high = found.ends
     if value is None:
         return ""
@@ -52,12 +52,12 @@ def by_means(found: FirstByMeans) -> Statement:
     """The first entry by the metrics, and that by people's published means."""
     rank = f", which the metrics rank {ordinal(found.rank)}" if found.rank is not None else ""
     ours, theirs = name(found.metrics[0]), person(found.people[0])
-    unsure = "Means alone do not say how certain this is."
+    unsure = "Published means alone do not say how certain this is."
     return Statement.of("The metrics put ", ours, " first. People's published means put ", theirs, f" first{rank}. {unsure}")
 
 
 def figures(found: Contradiction) -> list[tuple[str, str]]:
-    """The figures of the statement, each with what it is: how often people would pick theirs, and of how many answers that is."""
+    """The figures of the statement, each with its meaning: how often people would pick their first entry, and the number of answers."""
     value, low, high = found.ends
     said = []
     if value is not None:
@@ -72,11 +72,12 @@ def figures(found: Contradiction) -> list[tuple[str, str]]:
 
 
 def picks(found: Contradiction) -> str:
-    """Number of comparisons in which people would pick theirs; never all, which no model of preference says."""
+    """Number of comparisons in which people would pick their first entry. It is never 100 of 100: no model of preference gives that."""
     value = found.ends[0] or 0.0
     return "more than 99 of 100" if value >= 0.995 else f"{share(value)} of 100"
 
 
 def split(found: Split) -> str:
     """Sentence on the widest difference of a rank and a place."""
-    return f"Widest difference: {found.name}, {ordinal(found.rank)} by {found.metric}, {place(found.place)} with people."
+    ranks = f"{found.name} is {ordinal(found.rank)} by {found.metric}, {place(found.place)} with people"
+    return f"Widest difference between the two orders: {ranks}."

@@ -27,18 +27,18 @@ def unranked(it: Unranked | None) -> str:
         return ""
     match it.reason:
         case NoRank.WAITING:
-            return "It waits for a re-evaluation: a metric that decides the order has a newer version, and no score of this entry yet."
+            return "This entry waits for a re-evaluation: the newer version of a metric that decides the order has not scored it yet."
         case NoRank.OFF:
-            return f"It is {it.state}: it holds no rank, and the public does not see this."
+            return f"This entry is {it.state}: it has no rank, and the public does not see its scores."
         case NoRank.LATE:
             return UNRANKED[Reason.LATE]
         case NoRank.BASELINE:
-            return "It is a baseline, which is shown and holds no rank."
+            return "This entry is a baseline: it is shown without a rank."
         case NoRank.NO_ORDER:
             return f"There is no overall rank here: {no_order(it.problem)}."
         case NoRank.NOT_PASSED:
             return outcome(it.acceptance_test)
-    return f"It has no value in {listed(it.titles) if it.titles else 'a metric that decides the order'}."
+    return f"This entry has no value in {listed(it.titles) if it.titles else 'a metric that decides the order'}."
 
 
 def rank(it: OwnRank) -> Statement:
@@ -57,17 +57,17 @@ def _some(names: Sequence[str], of: int | None = None) -> str:
     n = len(names)
     if n <= NAMED:
         return listed(names)
-    return f"{n} others" if of is None else some_of(n, of)
+    return f"{n} other entries" if of is None else some_of(n, of)
 
 
 def people(it: OwnPlace) -> Statement:
     """Place of an entry with people, its figure with the interval, and the entries that it is tied with there."""
-    head = Part("People judged it", Tone.NAME)
+    head = Part("People compared this entry", Tone.NAME)
     if it.is_first:
-        ranked = " of those that hold a rank" if it.among_ranked else ""
-        head = person(f"People put it first{ranked}" + (f", level with {_some(it.firsts)}" if it.firsts else ""))
+        ranked = " of those that have a rank" if it.among_ranked else ""
+        head = person(f"People put this entry first{ranked}" + (f", level with {_some(it.firsts)}" if it.firsts else ""))
     elif it.place is not None:
-        head = name(f"People put it {place(it.place)} of {it.placed}")
+        head = name(f"People put this entry {place(it.place)} of {it.placed}")
     if it.basis.opinions:
         value = rounded(it.value, it.low, it.high, decimals=2).text
         rest = f": {value} {it.basis.unit} on average {interval(it.low, it.high, 2)}"
@@ -77,13 +77,13 @@ def people(it: OwnPlace) -> Statement:
         who = _some(it.open, it.others)
         rest += f"; {who} may be first too" if it.tested else f"; it is tied with {who}"
     elif it.tied is not None:
-        rest += f", {'tied with' if it.tied else 'behind'} their first, {_some(it.firsts)}"
+        rest += f", {'tied with' if it.tied else 'behind'} people's first, {_some(it.firsts)}"
     return Statement.of(head, f"{rest}.")
 
 
 def people_basis(it: OwnPlace) -> str:
     """Answers that the place of an entry with people is of."""
-    said = f"{answers(it.n, it.basis.opinions)} of it, {basis_words(it.basis)} in all" if it.n else basis_words(it.basis)
+    said = f"{answers(it.n, it.basis.opinions)} on this entry, {basis_words(it.basis)} in all" if it.n else basis_words(it.basis)
     few = rough(*it.counts) if it.counts is not None else ""
     return f"{said}; {few}" if few else said
 

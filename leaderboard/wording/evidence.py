@@ -172,7 +172,7 @@ def reproduced(found: Reproduction | None, titles: Mapping[str, str]) -> str:
     counted = f"{found.same:,} of {found.printed:,} printed numbers"
     chief = next((one for one in found.lines if one.same and one.here is not None), None)
     if chief is None or chief.here is None:
-        return f"{counted} come out the same here."
+        return f"{counted} have the same value when computed here."
     printed, here = decimal(chief.printed, chief.digits), decimal(chief.here, chief.digits)
     of = f"{titles.get(chief.metric, chief.metric)} {PRINTED_AS[chief.statistic]}"
     return f"The source prints {of} {printed}; the same data give {here} here ({counted})."
@@ -191,11 +191,11 @@ def size(record: EvidenceRecord, criterion: CriterionFigures) -> str:
     if figures is None or found is None or not found.shown or found.value is None:
         return ""
     between, words = between_of(figures), record.words
-    said = f"Size alone agrees with people in {with_interval(found)} of 100 {_compared(criterion)} within one {words.item}"
+    said = f"The size of a result alone agrees with people in {with_interval(found)} of 100 {_compared(criterion)} within one {words.item}"
     if between is not None and between.shown and between.value is not None:
-        said += f" and in {with_interval(between)} of those between {several(words.family)}"
+        said += f" and in {with_interval(between)} of 100 between {several(words.family)}"
     if figures.srocc is not None and figures.srocc.shown and figures.srocc.value is not None:
-        said += f"; across {several(words.item)} its ρ with people's means is {with_interval(figures.srocc, across=True)}"
+        said += f". Across {several(words.item)}, the ρ of size with people's means is {with_interval(figures.srocc, across=True)}"
     tested = [one for one in criterion.metrics.values() if not one.reference_point]
     for where, of in (
         (f"Within one {words.item}", [within_of(one) for one in tested]),
@@ -204,8 +204,8 @@ def size(record: EvidenceRecord, criterion: CriterionFigures) -> str:
         above = [one.above_size for one in of if one is not None and one.above_size is not None]
         if above:
             n, k = sum(above), len(above)
-            many = "none is" if not n else "all are" if n == k else f"{n} of {k} {'is' if n == 1 else 'are'}"
-            said += f". {where} {many} shown to beat size alone"
+            many = "no metric is" if not n else "all metrics are" if n == k else f"{n} of {k} metrics {'is' if n == 1 else 'are'}"
+            said += f". {where}, {many} shown to agree better than size alone"
     return f"{said}."
 
 
@@ -228,7 +228,7 @@ def divided(criterion: CriterionFigures) -> str:
     low, high = (percent(pick(one.value for one in found)) for pick in (min, max))
     reach = f"in {low}" if low == high else f"in {low} to {high}"
     most = percent(max(one.bound for one in found))
-    return f"Where raters were divided ({found[0].n:,} answers), the metrics agree {reach} of 100; at most {most} is possible."
+    return f"On comparisons that divided raters ({found[0].n:,} answers), the metrics agree {reach} of 100. At most {most} is possible."
 
 
 def beside_leading(record: EvidenceRecord, name: str, criterion: CriterionFigures) -> str:
@@ -250,11 +250,11 @@ def within_and_across(title: str, rows: Sequence[tuple[EvidenceRecord, Criterion
         assert within is not None and across is not None
         words = record.words
         beside = f"; another rater does in {with_interval(another)}" if another is not None and another.shown else ""
-        rival = f". There it is ruled out as the best; {rivals[record.name]} may be" if record.name in rivals else ""
+        rival = f". There {title} is ruled out as the best metric; {rivals[record.name]} may be the best" if record.name in rivals else ""
         said.append(
-            f"In {record.called}, {title} picks what people pick within one {words.item} in {with_interval(within)} of 100 "
+            f"In {record.called}, {title} picks the same result as people within one {words.item} in {with_interval(within)} of 100 "
             f"{_compared(criterion)}{beside}. "
-            f"Across {several(words.item)} its ρ with people's means is {with_interval(across, across=True)}{rival}."
+            f"Across {several(words.item)} the ρ of {title} with people's means is {with_interval(across, across=True)}{rival}."
         )
     return " ".join(said)
 
@@ -266,15 +266,14 @@ def ruled_out_across(title: str, sets: Sequence[str]) -> Statement:
         Part("one", Tone.NAME),
         " item. On results of ",
         Part("different", Tone.NAME),
-        f" items some are, in {named(sets)}.",
+        f" items, other metrics are, in {named(sets)}.",
     )
 
 
 def as_published(title: str, rows: Sequence[tuple[EvidenceRecord, CriterionFigures, MetricFigures]]) -> str:
     """Figures of a published metric in each set, beside a metric of this service that has its name and was not measured on it."""
-    return (
-        f"No study here has compared it with people yet. {within_and_across(f'{title} as published', rows, {})} Others computed its values."
-    )
+    figures = within_and_across(f"{title} as published", rows, {})
+    return f"No study here has compared this metric with people yet. {figures} Others computed the values."
 
 
 def by_criterion(record: EvidenceRecord, titles: Mapping[str, str]) -> str:
@@ -305,10 +304,10 @@ def fewness(criterion: CriterionFigures, record: EvidenceRecord) -> str:
     """Warning of few sources; empty where there are enough."""
     if criterion.groups >= GROUPS_FOR_FIRM_INTERVAL:
         return ""
-    return f"Few sources: {criterion.groups} {several(record.words.group)} make rough intervals."
+    return f"Intervals are rough, because there are only {criterion.groups} {several(record.words.group)}."
 
 
 def speaks_of(criterion: CriterionFigures, record: EvidenceRecord) -> str:
-    """Words for what an interval speaks of."""
+    """Raters and groups of items that an interval allows for."""
     group = several(record.words.group)
     return f"other raters and other {group}" if criterion.basis.persons else f"other {group}, rated by the same people"

@@ -31,7 +31,7 @@ def change(it: Change) -> str:
     """A change in a sentence."""
     match it:
         case Opened():
-            return f"The oldest ranking that is kept: {counted(it.n, 'entry')}."
+            return f"This is the oldest ranking that is kept. It has {counted(it.n, 'entry')}."
         case Again():
             return "An earlier ranking, made at the time given here, is shown again."
         case Scored():
@@ -48,7 +48,7 @@ def change(it: Change) -> str:
             return _people(it)
         case Texts():
             return f"The description of {listed(it.names) if len(it.names) <= NAMED else f'{len(it.names)} entries'} changed."
-    return "Nothing that is shown here changed."
+    return "No change is visible here."
 
 
 def _scored(it: Scored) -> str:

@@ -31,10 +31,10 @@ def counted(n: int, noun: str) -> str:
 
 
 def some_of(k: int, n: int) -> str:
-    """So many of the other `n` entries: `the other`, `both others`, `2 of 5 others`, `all 5 others`."""
+    """So many of the other `n` entries: `the other entry`, `both other entries`, `2 of 5 other entries`."""
     if k < n:
-        return f"{k} of {n} others"
-    return {1: "the other", 2: "both others"}.get(n, f"all {n} others")
+        return f"{k} of {n} other entries"
+    return {1: "the other entry", 2: "both other entries"}.get(n, f"all {n} other entries")
 
 
 def verb(word: str, n: int | None = None) -> str:

@@ -15,10 +15,10 @@ from leaderboard.wording.nouns import NOUN, answers, counted, listed, people, pl
 from leaderboard.wording.reasons import why as reason_words
 
 EARLIER = (
-    "These figures from people were made by an earlier rule: “equal” from a rater or a metric counts half, intervals do not allow for "
+    "People's figures here were made by an earlier rule. “Equal” from a rater or a metric counts half. Intervals do not allow for "
     "other raters, and metrics are not tested against each other."
 )
-EARLIER_STATES = "These figures from people were made by an earlier rule, which did not test metrics against another rater."
+EARLIER_STATES = "People's figures here were made by an earlier rule that did not compare metrics with another rater."
 
 
 def basis(of: Basis) -> str:

@@ -8,7 +8,7 @@ from leaderboard.stats.plans import FACTORS, Plan
 from leaderboard.stats.records import Enough
 from leaderboard.wording.nouns import plural
 
-UNEQUAL = "Three raters gave most votes, so intervals of entries are somewhat too short: they cover about 89 to 90 %."
+UNEQUAL = "Three raters gave most votes, so the 95 % intervals of entries are somewhat too short: they cover about 89 to 90 %."
 
 
 def settling(enough: Enough, n: int, raters: int, items: str, noun: str = "vote") -> list[str]:
@@ -22,10 +22,13 @@ def settling(enough: Enough, n: int, raters: int, items: str, noun: str = "vote"
         said.append(f"More {plural(noun)} by these raters on these {items} cannot settle first place.")
     found = plans.named()
     if found is None:
-        equal = f": the first {1 + len(enough.open)} may be equal" if enough.open else ""
-        return [*said, f"Even a study {FACTORS[-1]:g} times as large is not likely to settle it{equal}."]
+        equal = f": the first {1 + len(enough.open)} entries may be equal" if enough.open else ""
+        return [*said, f"Even a study {FACTORS[-1]:g} times as large is not likely to settle first place{equal}."]
     by, plan = found
-    return [*said, f"With {_more(by, plan, n, raters, items, noun)} it would be settled in about {round(10 * plan.chance)} of 10 cases."]
+    return [
+        *said,
+        f"With {_more(by, plan, n, raters, items, noun)} first place would be settled in about {round(10 * plan.chance)} of 10 cases.",
+    ]
 
 
 def _more(by: str, plan: Plan, n: int, raters: int, items: str, noun: str) -> str:

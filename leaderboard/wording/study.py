@@ -25,11 +25,11 @@ from leaderboard.wording.statement import Part, Statement, name
 
 MAX_NAMES = 4
 EARLY = "It is too early to say."
-OPEN = "First place with people is open:"
+OPEN = "First place with people is not settled:"
 VERBS = {  # of metrics in one state
     Standing.ABOVE_HUMAN_LEVEL: "above human level",
     Standing.HUMAN_LEVEL: "at human level",
-    Standing.UNCLEAR: "better than chance; whether at human level is not known",
+    Standing.UNCLEAR: "better than chance, human level unclear",
     Standing.BELOW_HUMAN_LEVEL: "better than chance and below human level",
     Standing.AT_CHANCE: "not shown to differ from chance",
     Standing.WORSE_THAN_CHANCE: "worse than chance",
@@ -76,7 +76,7 @@ def _published(summary: Summary) -> Statement | None:
     best = max(mean for mean, _ in means)
     first = [method for mean, method in means if mean == best]
     known = any(line.mos[1] is not None for line in summary.ranked)
-    sure = "" if known else " Without single ratings nothing says how certain its lead is."
+    sure = "" if known else " Without single ratings, the certainty of this lead is unknown."
     level = verb("has", len(first))
     return claim(
         f"{names(first)} {level} the highest published mean.",
@@ -95,14 +95,14 @@ def _preferred(summary: Summary, noun: Noun) -> Statement:
         return _instead(summary.reason, noun)
     ranked = [line for line in summary.ranked if line.part == 1]
     parts = len({line.part for line in summary.ranked}) > 1
-    apart = " Some entries met only some others, so each part has an order of its own." if parts else ""
+    apart = " Comparisons do not connect all entries, so each connected group has its own order." if parts else ""
     open_ = [line for line in ranked if line.rank is not None and line.rank[0] == 1]
     if len(ranked) < 2:
         hidden = HIDDEN_NAME in summary.methods
-        return claim("No two entries of those that people compared are shown here." if hidden else "No two entries met.")
+        return claim("Fewer than two of the compared entries are shown here." if hidden else "People compared no two entries.")
     if not open_:  # all answers are alike: nothing says how certain any lead is
         if len({line.reason for line in ranked}) > 1:  # each is of the ratings of one entry
-            return claim("Nothing says how certain people's preferences are:", "all ratings of one entry are the same, with each of them.")
+            return claim("The certainty of people's preferences is unknown:", "for each entry, all ratings are the same.")
         first = [line.method for line in ranked if line.value[0] == ranked[0].value[0]]
         leads = f"People put {first[0]} first." if len(first) == 1 else f"{names(first)} share first place with people."
         return claim(leads, sentence(ranked[0].reason or ALIKE, noun))
@@ -116,7 +116,7 @@ def _preferred(summary: Summary, noun: Noun) -> Statement:
         ends = interval(low, high, 2) or f"({clause(ranked[0].reason, noun)})"
         return claim(f"People score {ranked[0].method} highest.", f"{number(value, 2)} {summary.basis.unit} {ends}.{apart}")
     figure = f"{share(value)} of 100 comparisons {interval(low, high)}".rstrip()
-    return claim(f"People put {ranked[0].method} first.", f"They would pick it in {figure}.{apart}")
+    return claim(f"People put {ranked[0].method} first.", f"People would pick this entry in {figure}.{apart}")
 
 
 def _metrics(lines: Sequence[Line]) -> Statement | None:
@@ -139,7 +139,7 @@ def _enough(summary: Summary, noun: Noun) -> Statement | None:
     if k >= n:
         first = "The answers settle every place."
     elif k:
-        first = f"Enough for place{f's 1 to {k}' if k > 1 else ' 1'}."
+        first = f"There are enough answers for place{f's 1 to {k}' if k > 1 else ' 1'}."
     else:
         first = "The answers settle no place yet."
     given = [line.votes or line.ratings for line in summary.reliability.raters if not line.screened]
@@ -175,7 +175,7 @@ def enough_rows(summary: Summary, noun: str = NOUN) -> list[EnoughRow]:
     if summary.enough is not None:
         k = min(summary.enough.settled, n)
         if k:
-            more = "the ranges of these places overlap none below" if k > 1 else "the range of the first is 1 to 1"
+            more = "the ranges of these places do not overlap the ranges of lower places" if k > 1 else "the range of the first is 1 to 1"
             rows.append(EnoughRow(_places(1, k), True, "enough", more))
         if k < n:
             rows.append(EnoughRow(_places(k + 1, n), False, "not yet", " ".join(_settling(summary, noun))))
@@ -183,7 +183,7 @@ def enough_rows(summary: Summary, noun: str = NOUN) -> list[EnoughRow]:
     for curve in summary.adequacy:
         if len([mean for mean in curve.mean if mean is not None]) < 2:
             continue
-        parts = f"the order stays with {curve.steady:,} of {curve.sizes[-1]:,}" if curve.steady else "the order changes with fewer"
+        parts = f"{curve.steady:,} of {curve.sizes[-1]:,} give nearly the same order" if curve.steady else "fewer give another order"
         what, steady = kinds[curve.resource].capitalize(), curve.steady is not None
         rows.append(EnoughRow(what, steady, "steady" if steady else "not yet", parts, of_parts=True))
     if summary.fragile is not None and not summary.shares_first:
@@ -221,8 +221,8 @@ def fragile(summary: FirstPlace, noun: str = NOUN) -> str:
     lines = [f"{n:,} of {counted(total, what)}" for n, total, what in parts if n]
     if not lines:
         return (
-            f"No other entry comes first with up to half of the answers, raters or {plural(noun)} left out, those that favour the first "
-            "most before others."
+            f"The first entry stays first if up to half of the answers, raters or {plural(noun)} are left out, beginning with those that "
+            "favour it most."
         )
     return f"Leaving out {names(lines, 'or')} is enough to change first place."
 
@@ -235,8 +235,8 @@ def interim_analyses(found: InterimAnalyses | None) -> str:
     if last is not None and last.settled:
         by = f"after {counted(last.answers, 'answer')} of {people(last.raters)} on {counted(last.samples, found.noun)}"
         return (
-            f"Settled: {last.first} is first, by look {last.number} {of}, {by}. Among equal entries such looks, all together, call one the "
-            "first in about 5 of 100 studies."
+            f"Settled: {last.first} is first, at look {last.number} {of}, {by}. If all entries were equal, the planned looks together "
+            "would still name a first one in about 5 of 100 studies."
         )
     if last is not None:
         untold = "nobody had preferred any entry"
@@ -244,16 +244,16 @@ def interim_analyses(found: InterimAnalyses | None) -> str:
             untold = f"{last.first} led, tied with {names(last.not_told_from_first)}"
         if last.number >= found.planned:
             return f"Not settled: when all {last.answers:,} planned answers were in, {untold}."
-        said = f"Not settled by look {last.number} {of}, after {counted(last.answers, 'answer')}: {untold}."
+        said = f"Not settled at look {last.number} {of}, after {counted(last.answers, 'answer')}: {untold}."
     else:
         said = f"Not settled: none {of} has been taken."
     if found.closed:
-        return f"{said} It was closed before the last of them."
+        return f"{said} The study was closed before the last look."
     least = f"{RATERS_FOR_LOOK} raters on {ITEMS_FOR_LOOK} {plural(found.noun)}"
     if found.so_far is not None and found.so_far >= found.due:  # of too few raters, or on too few items
-        return f"{said} {found.so_far:,} answers count so far; the next look waits until they are of at least {least}."
+        return f"{said} {found.so_far:,} answers count so far. The next look waits until they come from at least {least}."
     so_far = "" if found.so_far is None else f", and {found.so_far:,} count so far"
-    return f"{said} The next is due at {found.due:,} answers of at least {least}{so_far}."
+    return f"{said} The next look is due at {found.due:,} answers from at least {least}{so_far}."
 
 
 def forecast(summary: Summary, title: str, noun: str = NOUN) -> str:
@@ -265,7 +265,9 @@ def forecast(summary: Summary, title: str, noun: str = NOUN) -> str:
     parts = [(found.answers, f"{votes} by these raters"), (found.raters, "raters"), (found.samples, plural(noun))]
     more = "; ".join(f"{n:,} more {what}: ±{_points(half)}" for (n, half), what in parts)
     helps = {"answers": votes, "raters": "raters", "samples": plural(noun)}[found.helps]
-    return f"{title}'s agreement is known to about ±{_points(found.now)} of 100 now. {more}. More {helps} help most."
+    return (
+        f"{title}'s agreement with people is now known to about ±{_points(found.now)} of 100 comparisons. {more}. More {helps} help most."
+    )
 
 
 def _points(half: float) -> str:
@@ -283,26 +285,26 @@ def rough(summary: Summary, noun: str = NOUN) -> str:
 
 
 def asked_about(first: str, ends: Ends) -> str:
-    """Sentence on how many people preferred the first of two entries, of those who were asked about these two."""
+    """Sentence on the share of people, asked about these two entries, who preferred the first."""
     value, low, high = ends
     return "" if value is None else f"Asked about these two, {share(value)} of 100 prefer {first} {interval(low, high)}".rstrip() + "."
 
 
 def pair(summary: Summary, a: str, b: str, noun: str = NOUN) -> Statement:
-    """Statement on two entries as people judge them: the study calls them `a` and `b`, the page A and B; `noun` is the name of an item."""
+    """Statement on people's preference between two entries: the study calls them `a` and `b`, the page A and B. `noun` names an item."""
     pair = next((pair for pair in summary.entry_pairs if {pair.first, pair.second} == {a, b}), None)
     if summary.reason is not None:
         return _instead(summary.reason, noun)
     if pair is None:
-        return claim(EARLY, "Nobody has compared these two yet.")
+        return claim(EARLY, "Nobody has compared these two entries yet.")
     value, low, high = pair.value
     if value is None or pair.p_holm is None:
-        return claim(EARLY, f"Too few raters scored both, or on too few {plural(noun)}.")
+        return claim(EARLY, f"Too few raters scored both entries, or on too few {plural(noun)}.")
     first, second = ("A", "B") if pair.first == a else ("B", "A")
     if summary.opinions:
         both = f"{value:.2f}" == "0.00"
-        higher = f"They score {first} {number(value, 2)} points higher than {second}"
-        figure = "They score both alike, 0.00 points apart" if both else higher
+        higher = f"Raters score {first} {number(value, 2)} points higher than {second}"
+        figure = "Raters score both alike, 0.00 points apart" if both else higher
         figure = f"{figure} {interval(low, high, 2)}".rstrip()
         known = f"{pair.answers:,} times one rater scored both"
     elif pair.asked is not None:
@@ -315,15 +317,15 @@ def pair(summary: Summary, a: str, b: str, noun: str = NOUN) -> Statement:
         known = f"{answers(pair.answers, False)} on this pair"
     else:
         of = f"{share(value)} of 100 comparisons {interval(low, high)}".rstrip()
-        figure = f"They would pick {first} in {of}, inferred from other pairs"
+        figure = f"People would pick {first} in {of}, inferred from other pairs"
         known = f"{answers(pair.answers, False)} on this pair"
     if low is None:
         figure += f", the same with every rater and every {noun}, so it has no interval"
-        said = f"Nothing says how certain people's preference for {first} is."
+        said = f"The certainty of people's preference for {first} is unknown."
     elif low > (0.0 if summary.opinions else 0.5):
         said = f"People prefer {first}."
     else:
-        said = "These two are tied with people."
+        said = "With people, these two entries are tied."
     sampled = counted(summary.samples_counted, sampled_noun(noun, summary.unsampled))
     return claim(said, f"{figure}: {known}, {people(summary.raters_counted)} and {sampled} in all.")
 
@@ -358,12 +360,12 @@ def reliability(summary: Summary) -> str:
 
 
 def judges(n: int, passed: int | None) -> str:
-    """In brief, how many judge models answered too, and how many of those that were tested may stand beside people."""
+    """In brief, how many judge models answered, and how many of the tested ones may replace a rater."""
     return f"{n}" if passed is None else f"{n}; {passed or 'none'} may replace a rater"
 
 
 def covariates(summary: Summary) -> list[str]:
-    """Sentences on what else people prefer, of entries that are equals in everything but this; nothing where there are too few answers."""
+    """Sentences on the effects of texture and size on people's preference; none where there are too few answers."""
     who = {"texture": "Textured entries", "size": "Entries twice as large"}
     known = [one for model in summary.models for one in model.covariates if one.share_low is not None and one.name in who]
     return [
@@ -381,7 +383,7 @@ def two_raters(summary: Summary, noun: Noun = NOUN) -> str:
     """Sentences on how often two raters agree, which a metric can be compared with, or on what keeps that from being known."""
     best = summary.ceiling
     if best is None:
-        return "No comparison was decided by two raters, so nothing is known of how often another rater would agree."
+        return "No comparison was decided by two raters, so it is not known how often another rater would agree."
     if too_few(best.two_people.reason):
         why = sentence(best.two_people.reason, noun)
         return f"How often another rater agrees is not known: too few raters decided the same comparisons. {why}"
@@ -389,22 +391,22 @@ def two_raters(summary: Summary, noun: Noun = NOUN) -> str:
     figure = f"{share(value)} {interval(low, high)}".rstrip()
     words = f"Two raters agree on {figure} of 100 comparisons, by {answers(best.n, False)} on comparisons that two raters decided."
     if low is None:  # not that all say the same
-        words += " That is the same with everybody, so it has no interval."
+        words += " The figure is the same for all raters, so it has no interval."
     if value is not None and (value if low is None else low) <= 0.5:
-        words += " They are not shown to agree better than chance, so there may be nothing here for a metric to see."
+        words += " The two are not shown to agree better than chance, so there may be no common preference that a metric could follow."
     return words
 
 
 def apart(it: Apart, noun: Noun = NOUN) -> str:
     """Words over entries that are listed apart from those before them."""
     if it is Apart.UNMET:
-        return "These met none of those above."
-    return f"Compared by too few raters, or on too few {plural(named(noun))}, to have a place:"
+        return "People compared these entries with none of the entries above."
+    return f"These entries were compared by too few raters, or on too few {plural(named(noun))}, to have a place:"
 
 
 def against(it: EntryRow) -> str:
     """Metrics that put an entry before one that people prefer; empty where none does."""
-    return "; ".join(f"{metric} puts it before {entry}" for metric, entry in it.against)
+    return "; ".join(f"{metric} puts this entry before {entry}" for metric, entry in it.against)
 
 
 def rater_groups(summary: Summary, noun: str = NOUN) -> str:
@@ -421,7 +423,7 @@ def rater_groups(summary: Summary, noun: str = NOUN) -> str:
 
 
 def sides(summary: Summary) -> list[str]:
-    """Sentences on how often the left one of two equal entries is picked, part by part, with its interval; nothing where there is none."""
+    """Sentences on how often the left one of two equal entries is picked, with its interval; none where there is no interval."""
     said = []
     for model in summary.models:
         ends = [] if model.side is None else [share_of(end, model.nu) for end in model.side if end is not None]

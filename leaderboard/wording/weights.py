@@ -11,7 +11,7 @@ Fact = tuple[str, str]
 
 
 def card_facts(card: Mapping[str, Any]) -> Iterator[Fact]:
-    """Answers and features that the weights were learnt from, and how well that works on what was not seen."""
+    """Answers and features that the weights were trained on, and their accuracy on samples that were not seen."""
     if "decisions" in (data := card.get("data", {})):
         simulated = ", simulated" if card.get("simulated", card.get("made_up")) else ""
         yield "Trained on", f"{data['decisions']:,} decisions of {data['raters']:,} raters{simulated}"

@@ -140,7 +140,7 @@ class FileOut(Schema):
 class ParticipationOut(Schema):
     admission: str | None = Field(description="pending, admitted or declined; null before joining.")
     rules_version: str | None = Field(description="The version accepted.")
-    must_accept: bool = Field(description="Whether you have yet to accept the current rules.")
+    must_accept: bool = Field(description="Whether you still have to accept the current rules.")
     team: str | None
     leads: bool
 
@@ -279,7 +279,7 @@ def get_participation(request: HttpRequest, challenge: Slug) -> Any:
     auth=SIGNED_IN,
     response={200: ParticipationOut, **ACT_ERRORS},
     summary="Accept the rules and take part",
-    description="If you are in no team yet, you get a team of one; make another, or join one, any time before the first upload.",
+    description="If you are in no team yet, you get a team of one. You can make or join another team at any time before the first upload.",
 )
 def join(request: HttpRequest, challenge: Slug, data: JoinIn) -> Any:
     if data.access_key and opens(private := private_challenge(challenge), data.access_key):

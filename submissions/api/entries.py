@@ -129,7 +129,7 @@ class SubmissionBrief(Told):
         json_schema_extra=one_of(State),
     )
     reason_code: str | None = Field(
-        description="The reason for its state, if there is one to give; `sentence` has it in words.",
+        description="The reason for the entry's state, if there is one; `sentence` has the reason in words.",
         json_schema_extra=one_of(Reason, None),
     )
     reason_numbers: dict[str, Any] = Field(description="The numbers and names of that reason.")
@@ -143,23 +143,24 @@ class SubmissionBrief(Told):
     finished_at: datetime | None
     page_url: str
     # for the team and the organizers only:
-    sentence: str | None = Field(description="Its state as a sentence; null except for the team and the organizers.")
+    sentence: str | None = Field(description="The entry's state as a sentence; null except for the team and the organizers.")
     file_name: str | None
     size: int | None
     sha256: str | None
-    problems: list[str] | None = Field(description="Why it was rejected: the first hundred.")
+    problems: list[str] | None = Field(description="Problems for which the entry was rejected: the first hundred.")
     n_problems: int | None
     awaits_confirmation: bool | None = Field(description="It is on hold. POST to `/confirm` to have it scored as it is.")
     on_hold: str | None = Field(
         description=(
-            "Why it waits for its team; empty if it does not. `kind`: many of its files hold nothing that can be scored. `inputs`: it does "
+            "Reason why the entry is on hold; empty if it is not. `kind`: many of its files hold nothing that can be scored. "
+            "`inputs`: it does "
             "not fit the inputs. `folders`: its files are in several folders. `problems` has details."
         )
     )
     confirm_until: datetime | None = Field(description="Moment before which an entry on hold can be confirmed.")
     warnings: list[str] | None
     missing_items: list[str] | None
-    reason: str | None = Field(description="Why it is hidden or disqualified.")
+    reason: str | None = Field(description="Reason why the entry is hidden or disqualified.")
     upload: UploadOut | None = Field(description="While the upload is not finished, for members who may continue it.")
 
 
@@ -303,7 +304,7 @@ def resume(request: HttpRequest, submission: Id) -> Any:
     "/submissions/{submission}/pause",
     response={200: SubmissionBrief, **ACT_ERRORS},
     summary="Stop an upload for now",
-    description="It counts against no limit until it continues; sent parts are kept until it expires.",
+    description="The upload counts against no limit until it continues. Sent parts are kept until the upload expires.",
 )
 def pause(request: HttpRequest, submission: Id) -> Any:
     found = submission_for(request.user, submission, "submission.manage")

@@ -427,7 +427,9 @@ class Submission(Leased):
                 closed = f"{phase.title} closed on {in_words(phase.closes_at, phase.time_zone)}"
                 raise Refused(f"{closed}, and entries on hold could be confirmed for 24 hours after that.", "phase_closed")
             if self.confirm_until is not None and now >= self.confirm_until:
-                raise Refused(f"It waited for {_days(settings.KEEP_REJECTED_DAYS)}, and nobody confirmed it; upload it again.", "hold_over")
+                raise Refused(
+                    f"The entry waited for {_days(settings.KEEP_REJECTED_DAYS)}, and nobody confirmed it; upload it again.", "hold_over"
+                )
             phase.require_open(self.received_at if phase.has_closed(now) else now)  # what came before the end may still be confirmed
             self._require_parent(phase, self.team)
             quota = quota_of(phase, self.team, now)

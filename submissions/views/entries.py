@@ -26,7 +26,7 @@ def entry_file(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    return _act(request, pk, "submission.manage", uploads.cancel, "The entry is cancelled; it used up no quota.")
+    return _act(request, pk, "submission.manage", uploads.cancel, "The entry is cancelled and used no quota.")
 
 
 @require_POST

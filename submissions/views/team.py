@@ -131,7 +131,7 @@ def leave(request: HttpRequest, team: Team) -> str:
 def merge(request: HttpRequest, team: Team) -> str:
     throttling.limit_invites(request)
     made = TeamMerge.ask(team, request.POST.get("name", ""), request.user)
-    return f"{made.asked} is asked. Once somebody who leads it agrees, your members and entries are theirs."
+    return f"{made.asked} is asked. Once a leader of that team agrees, your members and entries become that team's."
 
 
 @_act("")

@@ -325,8 +325,8 @@ SPECS = (
         key="uhd",
         title="Unidirectional Hausdorff distance",
         doc=(
-            "Largest distance from a point of the reference to the prediction's surface. It is measured from samples and vertices to the "
-            "triangles, and from points between them if those may be further away by more than 1 %."
+            "Largest distance from a point of the reference to the prediction's surface. The distance is measured from "
+            "samples and vertices to the triangles. Points between them are measured too if they may be further away by more than 1 %."
         ),
         origin=parameters.LOCASE,
         function=uhd,

@@ -235,15 +235,16 @@ SPECS = (
         "Area between the spectra of the two meshes: the weight of their coordinates on the eigenvectors of the cotangent Laplacian. The "
         "position, rotation and scale of the whole mesh do not count. Fine detail counts as much as overall shape.",
         "area between the curves of |(Uᵀ V)_i| over λ_i, L = U Λ Uᵀ, each brought to an area of 1; where λ coincide, the root mean square",
-        warning="It puts degrees of one damage into the wrong order: noise, smoothing and decimation. In the sanity tests more noise did "
-        "not raise it step by step on 11 of 16 procedural meshes, and more smoothing on 8 of 16. The published code does the same.",
+        warning="SAUCD puts degrees of noise, smoothing and decimation into the wrong order. In the sanity tests, more noise "
+        "did not raise the value at every step on 11 of 16 procedural meshes, and more smoothing on 8 of 16. The published "
+        "code does the same.",
     ),
     _spec(
         "saucd_w",
         "SAUCD, weighted",
         saucd_w,
         "SAUCD with the area in each of 20 bands of frequency weighted by how much people noticed it. It needs a file of trained "
-        "weights. None is published, and the metric cannot be used without one.",
+        "weights. No such file is published, and the metric cannot be used without one.",
         "as SAUCD, each piece of the area multiplied by |w_b| of its band b",
         Param(
             "weights",

@@ -77,7 +77,7 @@ SPECS = (
         unit="",
         params=(
             published(
-                NETWORK, "OpenAI's weights, and the vocabulary they read texts with. The papers do not name the network.", Source.OURS
+                NETWORK, "OpenAI's weights, with the vocabulary of their text encoder. The papers do not name the network.", Source.OURS
             ),
             PRECISION,
         ),

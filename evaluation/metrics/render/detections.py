@@ -93,8 +93,8 @@ LOOKING = (
         "float",
         low=0.0,
         high=1.0,
-        doc="Of boxes that overlap by more than this (intersection over union) the best is kept. The OSIM paper names no value; 0.65 is "
-        "YOLOX's own for its evaluations, and its demonstration takes 0.3.",
+        doc="If boxes overlap by more than this (intersection over union), only the best box is kept. The OSIM paper names no "
+        "value. YOLOX uses 0.65 in its evaluations and 0.3 in its demonstration.",
         source=Source.PEER,
     ),
     Param(
@@ -157,7 +157,7 @@ def detections(pair: RenderPair, looking: Looking) -> Detections:
     """
     image = pair.reference.image  # not decoded for its size: what is looked for may be known already
     if image is None:
-        raise ValueError("objects are looked for in a reference image, and this view has none")
+        raise ValueError("objects are detected in reference images, and this view has none")
     letterbox = Letterbox.of(image.width, image.height)
     boxes, scores, classes = pair.reference_once(f"objects {looking.key}", lambda: _found(pair, looking, letterbox))
     regions, labels = marked(pair, letterbox)

@@ -125,8 +125,9 @@ SPECS = (
         params=(published(NETWORK, "The weights of 2015-12-05, which published figures use.", Source.CODE), PRECISION),
         worst="null",
         doc=(
-            "Fréchet distance between all renders and all reference views together, in features of Inception-v3. It has no value if a "
-            "render is missing. With fewer than 2,048 views it is biased upwards: compare it only between equal numbers of views."
+            "Fréchet distance between all renders and all reference views together, in features of Inception-v3. FID has no "
+            "value if a render is missing. With fewer than 2,048 views, FID is biased upwards: compare it only between equal "
+            "numbers of views."
         ),
         origin=Origin((papers.FID,)),
         function=fid,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 STRIDES = (4, 8, 16)
 SMALLEST = 96  # px on every side
-UNTRIED = "Nobody has measured yet how far it agrees with people."
+UNTRIED = "How far this metric agrees with people has not been measured yet."
 WEIGHTS = published("lite0", "The weights of EfficientNet-Lite0, which are a Python package that the server has.", Source.OURS)
 
 
@@ -69,7 +69,8 @@ SPECS = (
         params=(WEIGHTS, PRECISION),
         worst="1",
         doc="Distance of render and reference in the features of EfficientNet-Lite0, a network trained on ImageNet: one minus the cosine "
-        "at each position, averaged over three of its layers. It does not depend on other images of the scene. Images with a side under "
+        "at each position, averaged over three of its layers. The value does not depend on other images of the scene. Images "
+        "with a side under "
         "96 px have no value. For ranking, values above 1 count as 1.",
         origin=Origin((papers.EFFICIENTNET,), "our own definition on the paper’s network"),
         function=lite0_distance,

@@ -163,8 +163,8 @@ def _params(default: int, most: int = 1_000_000) -> tuple[Param, ...]:
             "stratified",
             "choice",
             choices=("stratified", "random"),
-            doc="Points at equal steps along all edges, or uniform random ones with a fixed seed. The paper does not say which; its table "
-            "2 shows that it sampled both wireframes differently.",
+            doc="Points at equal steps along all edges, or uniform random ones with a fixed seed. The paper does not say "
+            "which of the two it uses; its table 2 shows that it sampled both wireframes differently.",
             source=Source.OURS,
         ),
         parameters.SEED,

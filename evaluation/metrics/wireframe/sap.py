@@ -90,8 +90,9 @@ SPECS = (
             parameters.tau("delta_3", "The third of the three distances.", Source.OURS, 1.0),
             parameters.MERGE,
         ),
-        doc="Average precision of the predicted edges in the order of their confidence, averaged over three distances. It needs the "
-        "edges' confidences (edge_score); an entry without them gets 0, the worst value, and its items are marked as not applicable.",
+        doc="Average precision of the predicted edges in the order of their confidence, averaged over three distances. The "
+        "metric needs the edges' confidences (edge_score). An entry without confidences gets 0, the worst value, and its "
+        "items are marked as not applicable.",
         origin=parameters.WIRE_PARSING,
         function=sap3d,
         examples=("SAME_DRAWING_TWO_SCORES", "CUTTING_EDGES_TWO_COSTS"),

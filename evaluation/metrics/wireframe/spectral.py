@@ -121,8 +121,9 @@ def _spec(p: int, function: Callable[..., MetricResult], formula: str) -> Metric
             parameters.MERGE,
         ),
         worst="empty_prediction",
-        doc=f"Wasserstein-{p} distance between the eigenvalues of the two graphs' Laplacians, edges weighted by their length. It measures "
-        "how edges are connected and how long they are, not where they are. Large buildings weigh more in a mean over items.",
+        doc=f"Wasserstein-{p} distance between the eigenvalues of the two graphs' Laplacians, edges weighted by their length. "
+        "The metric measures how edges are connected and how long they are, not where they are. Large buildings weigh more in "
+        "a mean over items.",
         origin=parameters.WIREFRAME,
         function=function,
         examples=("POSE_UNSEEN", "SHEAR_UNSEEN"),

@@ -50,7 +50,8 @@ class AnswerSetForm(forms.Form):
     slug = forms.SlugField(max_length=63, label="Address", help_text="Small letters, digits and hyphens; it is part of the page's address.")
     question = forms.CharField(max_length=400, help_text="What the raters were asked.")
     manifest = forms.FileField(
-        required=False, help_text="An evidence.yaml that describes the files. With it, leave all fields below its files empty."
+        required=False,
+        help_text="An evidence.yaml that describes the files. If you give this file, leave all fields below its files empty.",
     )
     files = Files(required=False, label="Files of the manifest", help_text="All that it names, together.")
     is_public = forms.BooleanField(required=False, label="Show it to all who may see the board")
@@ -62,7 +63,7 @@ class AnswerSetForm(forms.Form):
     wide = forms.CharField(
         max_length=100, required=False, label="Columns of raters", help_text="If each rater has a column: a pattern such as “Subject_*”."
     )
-    scale = forms.CharField(max_length=60, initial="1:5", help_text="Its two ends, such as 0:10, or its name, such as JOD.")
+    scale = forms.CharField(max_length=60, initial="1:5", help_text="The scale's two ends, such as 0:10, or its name, such as JOD.")
     better = forms.ChoiceField(choices=(("higher", "Higher is better"), ("lower", "Lower is better")), label="Direction")
     columns = Lines(
         required=False,
@@ -98,10 +99,10 @@ class AnswerSetForm(forms.Form):
     material = forms.ChoiceField(choices=[(name, name) for name in MATERIALS])
     source = forms.CharField(max_length=400, required=False, help_text="Who collected the answers, where they were not published.")
     authors = forms.CharField(max_length=500, required=False, help_text="For a publication; then fill in all fields below.")
-    repository = forms.CharField(max_length=500, required=False, help_text="The address of its repository, or of its paper below.")
+    repository = forms.CharField(max_length=500, required=False, help_text="The address of the source's repository, or of its paper below.")
     paper = forms.CharField(max_length=500, required=False)
     doi = forms.CharField(max_length=300, required=False, label="DOI")
-    commit = forms.CharField(max_length=60, required=False, help_text="Its version: a commit, a DOI or a dated release.")
+    commit = forms.CharField(max_length=60, required=False, help_text="The source's version: a commit, a DOI or a dated release.")
     release = forms.CharField(max_length=200, required=False)
     licence = forms.CharField(max_length=100, required=False, help_text="As stated; “none” if no licence is stated.")
     licence_note = forms.CharField(max_length=500, required=False)

@@ -59,7 +59,7 @@ class SettingsForm(forms.ModelForm):
     """The challenge's texts and who may take part."""
 
     description = LongText(required=False, rows=14, help_text="Markdown. The task, the inputs and the metrics.")
-    rules = LongText(required=False, rows=12, help_text="Markdown. Participants accept one version of it.")
+    rules = LongText(required=False, rows=12, help_text="Markdown. Participants accept one version of the rules.")
 
     tags = Words(
         required=False,
@@ -99,7 +99,7 @@ class SettingsForm(forms.ModelForm):
             "contact": "Where people write to you",
         }
         help_texts = {
-            "rules_version": "Raise it if the rules change in substance. Participants then have to accept them again.",
+            "rules_version": "Raise the version if the rules change in substance. Participants then have to accept them again.",
             "team_size": "Empty: no cap.",
             "needs_approval": "",
             "item_noun": "One noun in the singular, for example house or view; pages form its plural.",
@@ -303,7 +303,9 @@ class BaselineForm(UploadForm):
     """A baseline of the organizers and its file."""
 
     as_it_is = forms.BooleanField(
-        required=False, label="Score it as it is", help_text="Also where it does not fit the inputs, for example in another unit."
+        required=False,
+        label="Score it as it is",
+        help_text="Score the upload also if it does not fit the inputs, for example in another unit.",
     )
 
 
@@ -314,7 +316,7 @@ class StudyForm(forms.Form):
     scale = forms.CharField(max_length=60, required=False, initial="1:5", help_text="Of opinion scores: its two ends, such as 0:100.")
     file = forms.FileField(label="File", help_text="CSV in UTF-8 with a head line; cells separated by commas, semicolons or tabs.")
     labels = forms.FileField(
-        required=False, help_text=f"CSV with the columns method and label: {', '.join(LABELS)}. Without it every method is an entry."
+        required=False, help_text=f"CSV with the columns method and label: {', '.join(LABELS)}. Without this file every method is an entry."
     )
     title = forms.CharField(max_length=120)
     slug = forms.SlugField(max_length=63, label="Address", help_text="Small letters, digits and hyphens; it is part of the page's address.")

@@ -94,7 +94,7 @@ class KeyForm(forms.Form):
         min_length=MIN_KEY,
         max_length=MAX_KEY,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "spellcheck": "false"}),
-        help_text="The key is stored encrypted. Only its last four characters are shown again.",
+        help_text="The key is stored encrypted. Only the key's last four characters are shown again.",
         error_messages={
             "min_length": f"A key has at least {MIN_KEY} characters; paste all of it.",
             "max_length": f"A key has at most {MAX_KEY} characters; paste nothing but the key.",

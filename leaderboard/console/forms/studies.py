@@ -34,8 +34,8 @@ UNKNOWN = (
     "may get questions about their own entries. If that matters, allow only accounts on the list."
 )
 SKILL = (
-    "A judge model may replace a rater if it agrees with people about as often as another rater does. It may be .1 worse than a crowd, "
-    ".15 worse than skilled people, .2 worse than experts. You cannot change this after the study has opened."
+    "A judge model may replace a rater if it agrees with people about as often as another rater does. A judge model may be .1 "
+    "worse than a crowd, .15 worse than skilled people, .2 worse than experts. You cannot change this after the study has opened."
 )
 COVARIATES = (
     "People's preferences are then corrected for this, and also shown without the correction. You cannot change this after the study has "
@@ -44,10 +44,11 @@ COVARIATES = (
 
 PANEL = (
     "Parameters that a panel adds to the address, one per line, such as PROLIFIC_PID, STUDY_ID and SESSION_ID. We store them with each "
-    "rater. The first one identifies the rater: each value can take part once, and raters without it need an account on the list."
+    "rater. The first parameter identifies the rater: each value can take part once. Raters without it need an account on the list."
 )
 GROUPS = (
-    "One per line, such as experts or designers. Raters choose theirs, unless their invitation sets it. “experts: 12” limits a group to 12 "
+    "One per line, such as experts or designers. Raters choose their group, unless their invitation sets it. “experts: 12” "
+    "limits a group to 12 "
     "raters."
 )
 REFUSES = (
@@ -178,15 +179,16 @@ class PlanFields(forms.Form):
         max_value=MAX_LOOKS,
         required=False,
         label="Interim analyses of first place",
-        help_text="How often we test, while the study runs, whether first place is settled. The study then ends. Empty: it ends when you "
-        "close it.",
+        help_text="How often we test, while the study runs, whether first place is settled. The study then ends. If empty, "
+        "the study ends when you close it.",
     )
     planned_answers = forms.IntegerField(
         min_value=1,
         max_value=MAX_VOTES,
         required=False,
         label="Ends after this many votes",
-        help_text="Votes that count, without repeats and known pairs. Then the last analysis is made and the study ends, settled or not.",
+        help_text="Votes that count, without repeats and known pairs. At this number the last analysis is made, and the study "
+        "ends, settled or not.",
     )
 
     def show_plan(self, study: Study) -> None:
@@ -217,12 +219,6 @@ class PlanFields(forms.Form):
         values = {name: data[name] for name in ("plan", "questions_per_rater", "answers_per_question", "planned_answers")}
         values |= {share: data[name] / 100 for name, share in SHARES.items() if name in data}
         return values | {"planned_looks": data["planned_looks"] or 0}
-
-
-def other_studies(phase: Phase, own: Study | None = None) -> list[tuple[str, str]]:
-    """The other studies of the challenge that people rate here, as `Study.refuses_raters_of` names them."""
-    rows = Study.objects.filter(phase__challenge=phase.challenge_id, key__isnull=False).select_related("phase")
-    return [(f"{one.phase.slug}/{one.slug}", one.title) for one in rows if own is None or one.pk != own.pk]
 
 
 SETUP_CHOICES = [
@@ -295,6 +291,77 @@ class StudyFields(ScreeningFields, PlanFields):
         ),
     )
 
+    covariates = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple, label="Correct for", help_text=COVARIATES)
+    groups = Lines(required=False, rows=3, help_text=GROUPS)
+    practice_questions = forms.IntegerField(
+        min_value=0, max_value=MAX_PRACTICE, required=False, label="Questions for practice", help_text=PRACTICE
+    )
+    refuses_raters_of = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, label="Exclude raters of", help_text=REFUSES
+    )
+    setup_questions = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, choices=SETUP_CHOICES, label="Ask about screen and eyesight", help_text=SETUP
+    )
+    min_width = forms.IntegerField(min_value=200, max_value=10_000, required=False, label="Minimum width", help_text=MIN_WIDTH)
+    panel_parameters = Lines(required=False, rows=3, label="Panel parameters", help_text=PANEL)
+    completion = forms.CharField(max_length=300, required=False, label="After the last question", help_text=COMPLETION)
+
+    def offer_other_studies(self, phase: Phase, own: Study | None = None) -> None:
+        """Offer the challenge's other studies that people rate here, as `Study.refuses_raters_of` names them; no field without any."""
+        rows = Study.objects.filter(phase__challenge=phase.challenge_id, key__isnull=False).select_related("phase")
+        if choices := [(f"{one.phase.slug}/{one.slug}", one.title) for one in rows if own is None or one.pk != own.pk]:
+            self.fields["refuses_raters_of"].choices = choices
+        else:
+            del self.fields["refuses_raters_of"]
+
+    def clean_groups(self) -> list[str]:
+        """The groups named line by line; those with a number behind a colon may have so many raters, which are the `group_quotas`."""
+        quotas: dict[str, int] = {}
+        names = []
+        for line in self.cleaned_data["groups"]:
+            name, colon, number = (part.strip() for part in line.rpartition(":"))
+            if colon and name and number.isascii() and number.isdecimal():
+                if not 0 < int(number) <= MAX_QUOTA:
+                    raise ValidationError(f"“{line[:60]}” names no number of raters from 1 to {MAX_QUOTA:,}.")
+                quotas[name] = int(number)
+            names.append(name if name in quotas else line)
+        distinct = list(dict.fromkeys(names))
+        for name in distinct:
+            if len(name) > 60:
+                raise ValidationError(f"“{name[:40]}…” is too long for a group's name; use at most 60 characters.")
+        self.cleaned_data["group_quotas"] = quotas
+        return distinct
+
+    def clean_practice_questions(self) -> int:
+        return self.cleaned_data["practice_questions"] or 0
+
+    def clean_panel_parameters(self) -> list[str]:
+        names = self.cleaned_data["panel_parameters"]
+        try:
+            panel.check_names(names)
+        except ValueError as error:
+            raise ValidationError(str(error)) from None
+        return list(names)
+
+    def clean_completion(self) -> str:
+        text = self.cleaned_data["completion"]
+        if "://" in text:
+            if not text.startswith("https://"):
+                raise ValidationError("The address must begin with https://.")
+            URLValidator(schemes=["https"], message="This is not an address; copy it from your panel, or write a code.")(text)
+        return text
+
+    def read_moments(self, data: dict[str, Any], phase: Phase, before: dict[str, object]) -> None:
+        """Turn the texts of the two moments into instants on the phase's clocks."""
+        for name in MOMENTS:
+            if name in data:
+                try:
+                    data[name] = self.fields[name].read(data[name], phase.zone, before.get(name))
+                except ValidationError as error:
+                    self.add_error(name, error)
+        if data.get("opens_at") and data.get("closes_at") and data["closes_at"] <= data["opens_at"]:
+            self.add_error("closes_at", "The study closes before it opens; choose a later moment.")
+
     def groups_of_fields(self) -> Iterator[tuple[str, list[tuple[forms.BoundField, str]]]]:
         """Each legend with its fields, and the kind of study that a field is for; empty for both."""
         for legend, names in self.GROUPS:
@@ -333,7 +400,6 @@ class NewStudyForm(StudyFields):
         label="Raters are",
         help_text=SKILL,
     )
-    covariates = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple, label="Correct for", help_text=COVARIATES)
     access = forms.ChoiceField(
         choices=Study.Access.choices,
         initial=Study.Access.INVITED,
@@ -342,28 +408,15 @@ class NewStudyForm(StudyFields):
         help_text=f"Accounts on the list can always take part. {UNKNOWN}",
     )
     most_raters = forms.IntegerField(min_value=1, required=False, label="Maximum number of raters", help_text="Empty: no limit.")
-    groups = Lines(required=False, rows=3, help_text=GROUPS)
-    practice_questions = forms.IntegerField(
-        min_value=0, max_value=MAX_PRACTICE, required=False, label="Questions for practice", help_text=PRACTICE
-    )
     shuffles_criteria = forms.BooleanField(
         required=False,
         initial=True,
         label="Ask several criteria in an order drawn for each rater",
         help_text="The same for all questions of a rater.",
     )
-    refuses_raters_of = forms.MultipleChoiceField(
-        required=False, widget=forms.CheckboxSelectMultiple, label="Exclude raters of", help_text=REFUSES
-    )
-    setup_questions = forms.MultipleChoiceField(
-        required=False, widget=forms.CheckboxSelectMultiple, choices=SETUP_CHOICES, label="Ask about screen and eyesight", help_text=SETUP
-    )
-    min_width = forms.IntegerField(min_value=200, max_value=10_000, required=False, label="Minimum width", help_text=MIN_WIDTH)
     consent = LongText(
         required=False, rows=4, label="What raters agree to", help_text="Markdown. The page always says what we store and how to leave."
     )
-    panel_parameters = Lines(required=False, rows=3, label="Panel parameters", help_text=PANEL)
-    completion = forms.CharField(max_length=300, required=False, label="After the last question", help_text=COMPLETION)
     opens_at = MomentField(label="Opens", required=False, help_text="Empty: as soon as you open it.")
     closes_at = MomentField(label="Closes", required=False, help_text="Empty: when you close it.")
     is_public = forms.BooleanField(
@@ -384,7 +437,7 @@ class NewStudyForm(StudyFields):
             self.fields[f"criteria_{kind}"].choices = [(one.key, f"{one.title}: {one.text}") for one in ready]
             self.initial[f"criteria_{kind}"] = [ready[0].key] if kind == PAIRS else [one.key for one in ready]
         self.fields["covariates"].choices = covariate_choices(self.family)
-        offer_other_studies(self, phase)
+        self.offer_other_studies(phase)
         made = available(self.family)
         if not any(one in CORRUPTIONS for one in made):
             del self.fields["corruptions"]
@@ -416,22 +469,9 @@ class NewStudyForm(StudyFields):
             criteria.append(Criterion(key, title, text))
         return criteria
 
-    def clean_groups(self) -> list[str]:
-        names, self.cleaned_data["group_quotas"] = read_groups(self.cleaned_data["groups"])
-        return names
-
-    def clean_practice_questions(self) -> int:
-        return self.cleaned_data["practice_questions"] or 0
-
-    def clean_panel_parameters(self) -> list[str]:
-        return clean_parameters(self.cleaned_data["panel_parameters"])
-
-    def clean_completion(self) -> str:
-        return clean_completion(self.cleaned_data["completion"])
-
     def clean(self) -> dict[str, object]:
         data = super().clean()
-        read_moments(self, data, self.phase, {})
+        self.read_moments(data, self.phase, {})
         kind = data.get("kind")
         if kind and "own_criteria" in data:
             picked = set(data.get(f"criteria_{kind}", ()))
@@ -490,20 +530,7 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
     """Settings of a study that may be changed at any time. Before it opens, its plan and the analysis of its answers may be changed too;
     its questions stay."""
 
-    groups = Lines(required=False, rows=3, help_text=GROUPS)
-    practice_questions = forms.IntegerField(
-        min_value=0, max_value=MAX_PRACTICE, required=False, label="Questions for practice", help_text=PRACTICE
-    )
-    refuses_raters_of = forms.MultipleChoiceField(
-        required=False, widget=forms.CheckboxSelectMultiple, label="Exclude raters of", help_text=REFUSES
-    )
-    setup_questions = forms.MultipleChoiceField(
-        required=False, widget=forms.CheckboxSelectMultiple, choices=SETUP_CHOICES, label="Ask about screen and eyesight", help_text=SETUP
-    )
-    min_width = forms.IntegerField(min_value=200, max_value=10_000, required=False, label="Minimum width", help_text=MIN_WIDTH)
     consent = LongText(required=False, rows=3, label="What raters agree to")
-    covariates = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple, label="Correct for", help_text=COVARIATES)
-    panel_parameters = Lines(required=False, rows=3, label="Panel parameters", help_text=PANEL)
     opens_at = MomentField(label="Opens", required=False)
     closes_at = MomentField(label="Closes", required=False)
 
@@ -528,30 +555,21 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
             "opens_at",
             "closes_at",
         )
-        labels = {
-            "access": "Who may rate",
-            "break_every": "Break after",
-            "rater_skill": "Raters are",
-            "completion": "After the last question",
-        }
-        help_texts = {"access": UNKNOWN, "rater_skill": SKILL, "completion": COMPLETION}
+        labels = {"access": "Who may rate", "break_every": "Break after", "rater_skill": "Raters are"}
+        help_texts = {"access": UNKNOWN, "rater_skill": SKILL}
 
     def __init__(self, *args: object, instance: Study, **options: object) -> None:
         super().__init__(*args, instance=instance, **options)
-        if instance.state != Study.State.DRAFT or instance.kind != Study.Kind.PAIRS:
-            del self.fields["rater_skill"], self.fields["covariates"]
-        else:
-            self.fields["covariates"].choices = covariate_choices(instance.phase.challenge.family)
-            self.fields["rater_skill"].required = False
+        self.fields["covariates"].choices = covariate_choices(instance.phase.challenge.family)
+        self.fields["rater_skill"].required = False
         is_draft, pairs = instance.state == Study.State.DRAFT, instance.kind == Study.Kind.PAIRS
         has_gold = is_draft and pairs and bool(gold_pairs(list(instance.entries.all())))
         for name, stays in (
             *((name, is_draft) for name in ("question", "plan", "questions_per_rater", "common_percent", "answers_per_question")),
             *((name, is_draft and pairs) for name in ("repeat_percent", "planned_looks", "planned_answers")),
+            *((name, is_draft and pairs) for name in ("rater_skill", "covariates", "screen_gold")),
+            *((name, is_draft) for name in ("practice_questions", "screen_fast")),
             ("gold_percent", has_gold),
-            ("practice_questions", is_draft),
-            ("screen_fast", is_draft),
-            ("screen_gold", is_draft and pairs),
             ("screen_scores", is_draft and not pairs),
         ):
             if not stays:
@@ -560,7 +578,7 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
         if is_draft:
             self.fields["question"].required = False
             self.show_plan(instance)
-        offer_other_studies(self, instance.phase, instance)
+        self.offer_other_studies(instance.phase, instance)
         quotas = instance.group_quotas
         self.initial["groups"] = "\n".join(f"{name}: {quotas[name]}" if name in quotas else name for name in instance.groups)
         self.initial["panel_parameters"] = "\n".join(instance.panel_parameters)
@@ -575,13 +593,6 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
     def clean_question(self) -> str:
         return self.cleaned_data["question"] or self.instance.question
 
-    def clean_groups(self) -> list[str]:
-        names, self.cleaned_data["group_quotas"] = read_groups(self.cleaned_data["groups"])
-        return names
-
-    def clean_practice_questions(self) -> int:
-        return self.cleaned_data["practice_questions"] or 0
-
     def values(self) -> dict[str, Any]:
         """The columns of the study that a valid form sets."""
         data = self.cleaned_data
@@ -590,17 +601,11 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
         values |= self.plan_values() if "plan" in self.fields else {}
         return values | ({"screening": self.rules(self.instance.kind)} if "screen_fast" in self.fields else {})
 
-    def clean_panel_parameters(self) -> list[str]:
-        return clean_parameters(self.cleaned_data["panel_parameters"])
-
-    def clean_completion(self) -> str:
-        return clean_completion(self.cleaned_data["completion"])
-
     def clean(self) -> dict[str, object]:
         data = super().clean()
         if "plan" in self.fields:
             self.check_plan(data, self.instance.kind)
-        read_moments(self, data, self.instance.phase, self.before)
+        self.read_moments(data, self.instance.phase, self.before)
         return data
 
 
@@ -639,57 +644,3 @@ def say_clock(form: forms.Form, names: Iterable[str], phase: Phase) -> None:
     """Say of the fields of moments that they are on the phase's clock, which is not the writer's."""
     for name in names:
         form.fields[name].help_text = f"{form.fields[name].help_text} Clock of the phase: {phase.time_zone}.".strip()
-
-
-def offer_other_studies(form: forms.Form, phase: Phase, own: Study | None = None) -> None:
-    """Give the field its choices; no field where there is no other study."""
-    if choices := other_studies(phase, own):
-        form.fields["refuses_raters_of"].choices = choices
-    else:
-        del form.fields["refuses_raters_of"]
-
-
-def read_groups(lines: tuple[str, ...]) -> tuple[list[str], dict[str, int]]:
-    """The groups named line by line, and of those with a number behind a colon how many raters they may have."""
-    quotas: dict[str, int] = {}
-    names = []
-    for line in lines:
-        name, colon, number = (part.strip() for part in line.rpartition(":"))
-        if colon and name and number.isascii() and number.isdecimal():
-            if not 0 < int(number) <= MAX_QUOTA:
-                raise ValidationError(f"“{line[:60]}” names no number of raters from 1 to {MAX_QUOTA:,}.")
-            quotas[name] = int(number)
-        names.append(name if name in quotas else line)
-    distinct = list(dict.fromkeys(names))
-    for name in distinct:
-        if len(name) > 60:
-            raise ValidationError(f"“{name[:40]}…” is too long for a group's name; use at most 60 characters.")
-    return distinct, quotas
-
-
-def clean_parameters(names: tuple[str, ...]) -> list[str]:
-    try:
-        panel.check_names(names)
-    except ValueError as error:
-        raise ValidationError(str(error)) from None
-    return list(names)
-
-
-def clean_completion(text: str) -> str:
-    if "://" in text:
-        if not text.startswith("https://"):
-            raise ValidationError("The address must begin with https://.")
-        URLValidator(schemes=["https"], message="This is not an address; copy it from your panel, or write a code.")(text)
-    return text
-
-
-def read_moments(form: forms.Form, data: dict[str, Any], phase: Phase, before: dict[str, object]) -> None:
-    """Turn the texts of the two moments into instants on the phase's clocks."""
-    for name in MOMENTS:
-        if name in data:
-            try:
-                data[name] = form.fields[name].read(data[name], phase.zone, before.get(name))
-            except ValidationError as error:
-                form.add_error(name, error)
-    if data.get("opens_at") and data.get("closes_at") and data["closes_at"] <= data["opens_at"]:
-        form.add_error("closes_at", "The study closes before it opens; choose a later moment.")

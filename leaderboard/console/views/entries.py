@@ -66,10 +66,10 @@ def entry(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
         match request.POST.get("act"):
             case "let_stand":
                 submission.let_stand(request.user, reason(request, READERS))
-                words = "It may represent its team again."
+                words = "The entry may represent its team again."
             case "hide":
                 submission.hide(request.user, reason(request, READERS))
-                words = "Hidden: only its team and organizers see it."
+                words = "The entry is hidden: only its team and organizers see it."
             case "unhide":
                 submission.unhide(request.user)
                 words = "Shown again."
@@ -84,10 +84,10 @@ def entry(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
                 words = "Badges saved."
             case "retry":
                 submission.requeue(request.user)
-                words = "Queued again, from the check of its files on."
+                words = "The entry is queued again, from the check of its files on."
             case "cancel":
                 submission.cancel(request.user)
-                words = "Cancelled; it uses up no quota."
+                words = "The entry is cancelled and uses no quota."
             case _:
                 raise Http404
         messages.success(request, words)

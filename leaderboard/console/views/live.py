@@ -182,7 +182,7 @@ def _done(request: HttpRequest, study: Study, act: str) -> str:
             return f"{user.introduced(name)} may rate: they log in and open {request.build_absolute_uri(reverse('rate', args=[study.key]))}"
         case "end_invitation":
             campaign.end_invitation(get_object_or_404(study.invitations, pk=row_number(sent.get("invitation"))), actor)
-            return "Nobody joins by that link any more."
+            return "That link lets nobody join any more."
         case "leave_out" | "take_in":
             entry, out = get_object_or_404(study.entries, pk=row_number(sent.get("entry"))), act == "leave_out"
             campaign.leave_out(entry, actor, out)

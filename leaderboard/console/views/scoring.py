@@ -29,20 +29,15 @@ HELD = (Evaluation.State.FAILED, Evaluation.State.EXCLUDED)  # members without s
 @require_http_methods(["GET", "HEAD", "POST"])
 def scoring(request: HttpRequest, phase: Phase) -> HttpResponse:
     if request.method == "POST":
+        latest = EvaluationBatch.latest(phase)
         match request.POST.get("act"):
             case "reevaluate":
                 batch = acts.reevaluate(phase, request.POST.get("reason", "").strip()[:240], request.user)
                 words = scored_anew(batch.progress()["total"])
-            case "cancel":
-                latest = EvaluationBatch.latest(phase)
-                if latest is None:
-                    raise Http404
+            case "cancel" if latest is not None:
                 acts.cancel_batch(latest, request.user)
                 words = "The re-evaluation is stopped. The leaderboard does not change."
-            case "switch":
-                latest = EvaluationBatch.latest(phase)
-                if latest is None:
-                    raise Http404
+            case "switch" if latest is not None:
                 acts.switch_batch(latest, request.user)
                 words = "The leaderboard shows the new values."
             case "retry":

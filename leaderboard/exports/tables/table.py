@@ -36,6 +36,14 @@ class People:
     trained: str = ""  # "these", "entries", "unknown" or "refused", see `leaderboard.studies.training_overlap`
     is_few: bool = False
 
+    def figure(self, name: str) -> Figure | None:
+        """The figure as people read it; None below the smallest numbers of people and items."""
+        found = None if self.is_few else self.figures.get(name)
+        if found is None or found.value is None or found.state is State.TOO_FEW:
+            return None
+        # A correlation without an interval is of too few entries; of means that were published it is all there is.
+        return None if name == "rho" and "decided" in self.figures and found.low is None else found
+
 
 # A value, both ends of its 95 % interval, its rank in the column, and of how many groups of items or answers it is; None is missing.
 Numbers = tuple[float | None, float | None, float | None, int | None, int | None]
@@ -148,27 +156,16 @@ class Table:
         found = []
         titles = {"decided": "Agrees with people", "pairs": "Agrees with people, by an earlier rule", "rho": "Spearman's ρ with people"}
         for name, title in titles.items():
-            figures = []
-            for column in self.columns:
-                every = column.people.figures if column.people and not column.people.is_few else {}
-                figure = every.get(name)
-                if figure is not None and figure.state is State.TOO_FEW:  # it has values for answers of too few people, or on too few items
-                    figure = None
-                # A correlation without an interval is of too few entries; of means that were published it is all there is.
-                alone = name == "rho" and "decided" in every and figure is not None and figure.low is None
-                figures.append(None if alone else figure)
-            # Below the smallest numbers of people and items there is no figure.
-            if any(figure is not None and figure.value is not None and (figure.low is not None or name != "decided") for figure in figures):
-                texts = []
-                for figure in figures:
-                    if figure is None or figure.value is None:
-                        texts.append(NONE)
-                        continue
-                    more = ["no interval" if figure.low is None else f"{number(figure.low, 2)} to {number(figure.high, 2)}"]
-                    if name == "rho" and figure.n:  # of entries, which no caption counts
-                        more.append(f"{figure.n:,} {'entry' if figure.n == 1 else 'entries'}")
-                    texts.append(f"{number(figure.value, 2)} ({', '.join(more)})")
-                found.append((title, [*[""] * len(self.stated), *texts]))
+            figures = [column.people.figure(name) if column.people is not None else None for column in self.columns]
+            if not any(figure is not None and (figure.low is not None or name != "decided") for figure in figures):
+                continue
+            texts = []
+            for figure in figures:
+                more = ["no interval" if figure is None or figure.low is None else f"{number(figure.low, 2)} to {number(figure.high, 2)}"]
+                if name == "rho" and figure is not None and figure.n:  # of entries, which no caption counts
+                    more.append(f"{figure.n:,} {'entry' if figure.n == 1 else 'entries'}")
+                texts.append(NONE if figure is None else f"{number(figure.value, 2)} ({', '.join(more)})")
+            found.append((title, [*[""] * len(self.stated), *texts]))
         return found
 
 

@@ -265,7 +265,7 @@ def test_the_team_reads_that_a_worker_was_lost_and_when_the_entry_is_tried_again
             Submission.objects.update(lease_until=None)
     client.force_login(people.owner)
     page = client.get(f"/entries/{entry.pk}/progress/").content.decode()
-    assert "Its worker crashed twice. This does not count as an attempt; we retry it in 20 min." in page
+    assert "The worker of this entry crashed twice. This does not count as an attempt; we retry the entry in 20 min." in page
     entry.refresh_from_db()
     assert standing(entry).attempts == 0 and "This is attempt" not in page
     Submission.objects.update(lease_until=None)
@@ -275,4 +275,4 @@ def test_the_team_reads_that_a_worker_was_lost_and_when_the_entry_is_tried_again
     lose(part)
     Part.objects.filter(pk=part.pk).claim("again")
     page = client.get(f"/entries/{entry.pk}/progress/").content.decode()
-    assert "Its worker crashed once. This does not count as an attempt; we are retrying it." in page
+    assert "The worker of this entry crashed once. This does not count as an attempt; we are retrying the entry." in page

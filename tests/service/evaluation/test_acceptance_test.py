@@ -174,7 +174,7 @@ class TestBoards:
         request_missing()
         judge(SuiteRun.objects.get(), failing=("hall",))
         page = client.get(reverse("acceptance_test", args=[SuiteRun.objects.get().pk])).content.decode()
-        assert "2 of 3 rooms" in page and "by these rooms only; not by hall" in page
+        assert "2 of 3 rooms" in page and "by these rooms only, not by hall" in page
 
     def test_people_are_compared_with_the_scenes_that_passed_and_two_entries_too(self, client):
         phase = phase_of({**DISTANCE, "is_primary": True}, {**PSNR, "is_primary": False})

@@ -117,7 +117,7 @@ def test_its_page_says_it_once_and_as_the_api_does(every, people):
 
 def test_the_public_reads_why_a_scored_entry_has_no_rank(every):
     page = words(Client().get(f"/entries/{every[State.UNRANKED].pk}/"))
-    assert "It has no rank, because only the best entry of each team by the primary metric counts: #" in page
+    assert "This entry has no rank. Only the best entry of each team by the primary metric counts: #" in page
     for state in set(every) - {State.SCORED, State.UNRANKED}:
         assert Client().get(f"/entries/{every[state].pk}/").status_code == 404
 
@@ -156,7 +156,7 @@ def test_the_page_of_a_team_says_why_an_entry_has_no_rank(every, people):
     client = signed_in(people.owner)
     for state, it in every.items():
         page = words(client.get(reverse("method", args=[people.team.pk, it.method_name])))
-        expected = {State.SCORED: "<b>1</b>", State.UNRANKED: "only the best entry of each team"}.get(state, f">{label(state)}<")
+        expected = {State.SCORED: "<b>1</b>", State.UNRANKED: "Only the best entry of each team"}.get(state, f">{label(state)}<")
         assert expected in page, state
     assert "is on_hold" not in words(Client().get(reverse("team_page", args=[people.team.pk])))
     assert "is on_hold" in words(client.get(reverse("team_page", args=[people.team.pk])))

@@ -293,7 +293,7 @@ def test_nobody_chooses_by_withdrawing_once_the_board_has_been_revealed(client, 
     rows = client.get(f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{board['digest']}/rows").json()
     assert [(row["name"], row["rank"]) for row in rows["items"]] == [("other", 1)]
     page = client.get(f"/entries/{sent[0].pk}/").content.decode()
-    assert "after the phase was decided, its team withdrew a later entry" in page
+    assert "its team withdrew a later entry after the phase was decided" in page
 
 
 def test_one_chooses_while_the_board_is_hidden(phase, scored):

@@ -51,14 +51,14 @@ class Answers:
 
 VOTES = Answers(
     noun="votes",
-    verdict=r"People put it (?:first|(\S+) of 3) ?: it wins (\d+) % of its comparisons (\[\d+, \d+\])",
+    verdict=r"People put this entry (?:first|(\S+) of 3) ?: it wins (\d+) % of its comparisons (\[\d+, \d+\])",
     cell=r"people would pick it in ([\d.]+) % of comparisons; 95 % interval ([\d.]+) to ([\d.]+) %; rank \d (\d\S*)",
     factor=0.01,
     field="implied",
 )
 RATINGS = Answers(
     noun="ratings",
-    verdict=r"People put it (?:first|(\S+) of 3) ?: ([\d.]+) of 5 on average (\[[\d.]+, [\d.]+\])",
+    verdict=r"People put this entry (?:first|(\S+) of 3) ?: ([\d.]+) of 5 on average (\[[\d.]+, [\d.]+\])",
     cell=r"([\d.]+) of 5; 95 % interval ([\d.]+) to ([\d.]+); rank \d (\d\S*)",
     factor=1.0,
     field="mos",
@@ -153,7 +153,7 @@ def test_no_two_surfaces_say_different_things_of_one_figure(houses, kind, client
     # Agreement of metrics with people: the figure, its state, the range of places.
     for slug, title in METRICS.items():
         agrees, state, places = (f"{title}: {what}" for what in ("agreement", "state", "places"))
-        reading = rf"that people decided, {title} decides (\d+) as they did \(95 % interval (\d+) to (\d+)"
+        reading = rf"{title} picks the same winner as people in (\d+) of 100 comparisons \(95 % interval (\d+) to (\d+)"
         for surface, page in (("board", board), ("study", study)):
             said.note(agrees, surface, *(f"{value} [{low}, {high}]" for value, low, high in re.findall(reading, page)))
             for words, ends in re.findall(rf"{title} \d+ ([a-z ]+) · place (\d+(?:–\d+)?)", page):

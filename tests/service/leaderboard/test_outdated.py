@@ -226,7 +226,7 @@ class TestTheOneAct:
         sentence = raised()
         client.force_login(people.organizer)
         page = client.get(reverse("console_scoring", args=[phase.challenge.slug, phase.slug])).content.decode()
-        assert sentence in page and "Start it again" in page
+        assert sentence in page and "Start the re-evaluation again" in page
 
 
 class TestAStudy:
@@ -279,7 +279,7 @@ class TestAStudy:
         raised()
         page = client.get(f"/metrics/{KEY}/").content.decode()
         assert f"Not counted: values of version {old}; the current version is {old + 1}." in page
-        assert "Only another version of it was compared with people" in page
+        assert "Only another version of this metric was compared with people" in page
 
 
 def test_an_entry_that_was_left_out_does_not_wait(phase, stood, board):

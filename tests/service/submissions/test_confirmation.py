@@ -482,7 +482,7 @@ class TestConsole:
             files, {"act": "add", "kind": "input", "title": "", "phase": phase.pk, "file": SimpleUploadedFile("points.zip", out.getvalue())}
         )
         row = phase.files.get()
-        assert "Compare uploads with it" in organizer.get(files).content.decode()
+        assert "Compare uploads with this file" in organizer.get(files).content.decode()
         answer = organizer.post(files, {"act": "boxes", "file": row.pk}, follow=True)
         phase.refresh_from_db()
         assert phase.inputs.keys() == gables().keys(), answer.content.decode()[-3000:]

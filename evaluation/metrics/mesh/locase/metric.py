@@ -99,15 +99,17 @@ SPECS = (
         doc=(
             "A network's estimate of how faithful a damaged mesh is to its reference, from 1 to 5. The shipped weights were trained "
             "without human scores, on simulated damage and pseudo-scores, so the value is a pseudo-score and has not been shown to agree "
-            "with people. Each mesh is centred, turned to its own axes and scaled, so position, rotation and size do not count. It is "
-            "sampled at about 512 points, so finer detail does not count either. Only the reference itself gets 5."
+            "with people. Each mesh is centred, turned to its own axes and scaled, so position, rotation and size do not "
+            "count. Each mesh is sampled at about 512 points, so finer detail does not count either. Only the reference itself gets 5."
         ),
         origin=Origin((papers.LOCASE,), "the architecture and the weights are our own"),
         function=locase,
         examples=("SIZE_AND_PLACE_UNSEEN_BY_LOCASE",),
-        warning="Shown, not ranked: on ten meshes that training never saw the shipped weights broke three of four sentences. Noise that "
-        "nobody sees stayed within 2 % of the clean score on eight of ten (worst 11.9 %). More damage scored no higher in 44 of 60 series; "
-        "only more noise never scored higher. An unrelated mesh came last on two of ten. Rank nothing by it. It does not see scale either: "
+        warning="Shown, not ranked: on ten meshes that were not used in training, the shipped weights failed three of four "
+        "criteria. With noise that nobody sees, the score stayed within 2 % of the clean score on eight of the ten meshes "
+        "(worst 11.9 %). More damage scored no higher in 44 of 60 series; "
+        "only more noise never scored higher. An unrelated mesh scored lowest on only two of the ten meshes. Rank nothing by "
+        "it. It does not see scale either: "
         "a mesh of ten times the size scores like one of the right size.",
         formula="1 + 8 σ(−d(|g_D − g_G|; g_G)); D: damaged mesh, G: reference, each centred, turned to its principal axes and scaled to "
         "mean radius 1; g: weighted mean and maximum of a network's features of each point and its 64 nearest neighbours, over the points "

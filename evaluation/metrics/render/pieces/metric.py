@@ -234,9 +234,9 @@ _ORIGIN = Origin(
     "our own definition, based on PuzzleSim, with features of EfficientNet-Lite0 or a dictionary of patches (Coates et al.)",
 )
 _BLIND = (
-    "It cannot detect a wrong camera pose: a render that looks like another clean view scores as well as a clean one. It does not know "
-    "which errors people notice, and accepts a smooth patch wherever a smooth wall is plausible. Use it together with a metric that "
-    "compares with the true view."
+    "It cannot detect a wrong camera pose: a render that looks like another clean view scores as well as a clean one. The "
+    "metric does not know which errors people notice. It accepts a smooth patch wherever a smooth wall is plausible. Use the "
+    "metric together with one that compares with the true view."
 )
 _U = (
     "u(p) = s(p) / n(p); s(p): share of clean cells whose ρ is above ρ(p) = d(p) / (δ(r(p)) + ¼ median δ); d(p): distance of cell p to its "
@@ -260,8 +260,8 @@ _PIECES = MetricSpec(
     "the clean views, and its distance is compared with those between clean views at the cell it matches. A piece of a clean view that is "
     "matched often counts once, so an empty picture gains nothing. It needs no aligned reference. There is no value with fewer than 4 "
     "clean views or a side under 96 px. At most 100 clean views are used, and images are scaled to at most 960 pixels on their longer "
-    "side. A clean view scores about 0.5, not 1: compare entries view by view, and with the scores of the clean views that are given "
-    "among the parts. A view that copies a clean view gets 0. A view that scores above all clean views gets the score of the best of them.",
+    "side. A clean view scores about 0.5, not 1: compare entries view by view, and with the clean views' scores among the "
+    "parts. A view that copies a clean view gets 0. A view that scores above all clean views gets the score of the best clean view.",
     origin=_ORIGIN,
     function=puzzlesim_pieces,
     needs=("clean views",),
@@ -281,8 +281,8 @@ SPECS = (
         _PIECES,
         key="puzzlesim_pieces@mask",
         title="PuzzleSim pieces inside the mask",
-        doc="The score of PuzzleSim pieces over the cells whose centre is inside the view's mask. How often a piece is matched is counted "
-        "in the whole picture. A view has no value without a mask, or if its mask contains no cell's centre.",
+        doc="The score of PuzzleSim pieces over the cells whose centre is inside the view's mask. Matches of a piece are "
+        "counted in the whole picture. A view has no value without a mask, or if its mask contains no cell's centre.",
         function=puzzlesim_pieces_mask,
         earlier=(Earlier(2, _as_measured_in_mask, CORRECTED),),
         needs=("clean views", "mask"),

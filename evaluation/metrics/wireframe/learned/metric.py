@@ -117,8 +117,8 @@ SPECS = (
         origin=WIREFRAME.noting("the view, the head and the weights are our own"),
         function=wf_learned,
         warning=(
-            "Never let it decide alone. A network learns what raters happened to like, from one side, and an entry can please it "
-            "without being better (reward hacking). Rank by a geometric metric and read this one beside it."
+            "Never let it decide alone. The network learns what raters happened to like, seen from one side. An entry can "
+            "please the network without being better (reward hacking). Rank by a geometric metric, and use this metric beside it."
         ),
         formula="g(r), P(i before j) = σ(g(r_i) − g(r_j)); r: picture of 518 × 518 pixels, prediction in blue over reference in black, "
         "orthographic, azimuth 45°, elevation 30°; g = head(features(r)), features frozen",

@@ -122,7 +122,7 @@ def test_one_whose_token_was_wrong_says_that_it_gets_nothing(phase, sent, start)
     token, key = make(phase)
     WorkerToken.objects.filter(pk=token.pk).update(wrong_at=timezone.now())
     code, said = ended(start(key, "--drain"))
-    assert code == 0 and "it gets no parts until that is settled" in said and "0 parts done" in said
+    assert code == 0 and "the token gets no parts until the difference is settled" in said and "0 parts done" in said
 
 
 def test_it_ends_in_time_and_has_no_part_left(phase, sent, start):

@@ -171,7 +171,7 @@ class TestBrokenOnPurpose:
             run.refresh_from_db()
             assert (run.losses, run.attempts) == (n, 0)
         assert run.state == SuiteRun.State.FAILED
-        assert failed(run).startswith("Testing this metric was begun 12 times, and each time its worker was lost")
+        assert failed(run).startswith("Testing this metric was begun 12 times, and each time the worker was lost")
 
 
 DATASET = Dataset("three", "houses", 3, True)

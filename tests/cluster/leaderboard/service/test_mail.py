@@ -68,7 +68,7 @@ def test_a_rejected_entry_names_its_first_problems(rejected):
     text = mail.outbox[0].body
     assert "was rejected" in mail.outbox[0].subject
     assert "- house_00.obj: line 31: edge names vertex 90, there are 88" in text and text.count("line 31") == 10
-    assert "and 30 more" in text and "used up none of your uploads" in text
+    assert "and 30 more" in text and "used none of your uploads" in text
 
 
 def test_a_failed_entry_shows_the_sentence_and_never_the_traceback(challenge, people):

@@ -71,7 +71,7 @@ def test_a_defect_is_replaced_and_everything_is_written(scene, capsys):
 def test_a_clean_view_stays_as_it_is_and_says_so(scene, capsys):
     Image.fromarray(smooth(2)).save(scene / "render.png")
     assert run(scene) == 0
-    assert "returned as it is" in capsys.readouterr().out
+    assert "the image is returned unchanged" in capsys.readouterr().out
     assert np.array_equal(np.asarray(Image.open(scene / "out/inpainted.png")), smooth(2))
 
 

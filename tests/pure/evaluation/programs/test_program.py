@@ -199,7 +199,7 @@ def test_no_more_time_than_there_is_for_the_slice(tmp_path):
     found = scored(program, *(Sample(str(n), str(n), LINE, LINE) for n in range(20)))
     assert found[0].status == Status.OK
     assert found[-1].status == Status.FAILED
-    assert "did not get to it" in results.reasons(found[-1].flags)[0][0]
+    assert "did not reach this item" in results.reasons(found[-1].flags)[0][0]
 
 
 def test_columns_of_programs_stand_among_ours(tmp_path):

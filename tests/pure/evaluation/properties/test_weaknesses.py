@@ -64,7 +64,7 @@ def test_edge_and_tube_examples():
     assert near > 0.5 and beyond == 0.0
     straight, turned = shown("hss", "The same mistake does not cost the same on a turned building")
     assert abs(straight - turned) > 0.02
-    near, far = shown("jaccard_distance", "Beside it is as bad as far away")
+    near, far = shown("jaccard_distance", "Near is as bad as far away")
     assert near > 0.97 and far == 1.0
 
 
@@ -76,7 +76,7 @@ def test_geometric_distances_are_blind_to_connection(key):
 def test_curve_examples():
     wrong, moved = shown("ecd_chamfer", "A few wrong long edges hide in the average")
     assert wrong < moved / 2
-    missing, moved = shown("ecd_emd", "Missing parts here are paid for there")
+    missing, moved = shown("ecd_emd", "A missing part makes other parts worse")
     assert missing > moved
     speck, tangle = shown("wf_hausdorff", "The worst point is all that counts")
     assert speck > 5 * tangle
@@ -119,7 +119,7 @@ def test_surface_distance_examples():
     stray, open_ = mesh_shown("chamfer_l2", "One stray triangle outweighs a missing side")
     assert stray > 2 * open_
     for key in ("chamfer_l1", "chamfer_l2"):
-        assert mesh_shown(key, "It does not see which side is out") == pytest.approx((0.0,), abs=1e-3)
+        assert mesh_shown(key, "It does not see which side is outside") == pytest.approx((0.0,), abs=1e-3)
     assert mesh_shown("mesh_fscore", "A hair decides everything") == (1.0, 0.0)
     assert mesh_shown("mesh_fscore", "Beyond a distance, everything counts the same") == (0.0, 0.0)
     assert mesh_shown("uhd", "Extra parts are not seen")[0] < 0.1

@@ -31,8 +31,8 @@ def test_of_parts_that_never_met_each_has_places_of_its_own_and_the_second_says_
     found = table_of(summary_of(rows)).entries
     assert [row.place for row in found] == [1, 2, 1, 2]
     assert [row.opens for row in found] == [None, None, Apart.UNMET, None]
-    assert apart(Apart.UNMET) == "These met none of those above."
-    assert apart(Apart.FEW, "house") == "Compared by too few raters, or on too few houses, to have a place:"
+    assert apart(Apart.UNMET) == "People compared these entries with none of the entries above."
+    assert apart(Apart.FEW, "house") == "These entries were compared by too few raters, or on too few houses, to have a place:"
 
 
 def test_a_metric_that_ranks_and_turns_a_verdict_is_named_beside_the_entry():
@@ -41,7 +41,7 @@ def test_a_metric_that_ranks_and_turns_a_verdict_is_named_beside_the_entry():
     found = table_of(summary, board)
     assert [row.against for row in found.entries] == [(), (("The metric", "a"),)] and found.any_against
     assert [(row.one.first, row.one.second, row.metric, row.pages) for row in found.turned] == [("a", "b", "The metric", (1, 2))]
-    assert against(found.entries[1]) == "The metric puts it before a"
+    assert against(found.entries[1]) == "The metric puts this entry before a"
     assert not table_of(summary).any_against, "of a metric that orders no board it is listed below alone"
 
 

@@ -73,8 +73,8 @@ def test_a_reference_is_read_in_the_limited_process_that_uploads_are_read_in(tmp
     monkeypatch.setattr(sandbox, "run", bomb)
     (said,) = problems(tmp_path, SMALL)
     assert said.endswith(
-        "phases[0].reference.path: expected readable wireframes; reference: could not be read. It needed more memory than the 256 MB one "
-        "job may use. Send a smaller or simpler one"
+        "phases[0].reference.path: expected readable wireframes; reference: could not be read. The job needed more memory "
+        "than the 256 MB that one job may use. Send a smaller or simpler one"
     )
 
 

@@ -91,8 +91,9 @@ def test_no_answer_ships():
 def test_a_familiar_metric_whose_figures_part_is_found_by_its_places():
     found = shown.finding([leading(record) for record in RECORDS.values()])
     assert found.claim.text == (
-        "No metric is shown to agree with people better than PSNR (luma) on results of one item. On results of different items some "
-        "are, in NeRF-QA."
+        "No metric is shown to agree with people better than PSNR (luma) on results of one item. On results of different "
+        "items, other "
+        "metrics are, in NeRF-QA."
     )
     assert found.title == "PSNR (luma)" and [one.record.name for one, _ in found.rows] == ["nerf-qa", "gsc"]
     assert [row for _, row in found.rows if row.within.is_out] == [] and [row.across.is_out for _, row in found.rows] == [True, False]

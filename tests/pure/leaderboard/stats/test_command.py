@@ -277,7 +277,7 @@ def test_parts_that_never_met_and_damaged_entries_are_told_as_what_they_are(tmp_
     ]
     assert main([str(written(tmp_path, "votes.csv", votes.write(rows)))]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[lines.index("These met none of those above, and have places of their own:") + 1].split()[0] in "cd"
+    assert lines[lines.index("Nobody compared these methods with the methods above; they have places of their own:") + 1].split()[0] in "cd"
     # A part of too few people has no figure, though all parts together have enough of them.
     rows = [row for row in rows if row.left == "a" or row.rater in ("r0", "r1", "r2")]
     assert main([str(written(tmp_path, "few.csv", votes.write(rows)))]) == 0

@@ -26,12 +26,13 @@ def refused(**changes) -> ColumnAcceptanceTest:
         (ColumnAcceptanceTest(state="passed", id=1), "passed"),
         (
             ColumnAcceptanceTest(state="waiting", percent=40),
-            "Shown, not ranked yet: its acceptance test on the phase's own references is running (40 %).",
+            "Shown, not ranked yet: the metric's acceptance test on the phase's own references is running (40 %).",
         ),
         (
             refused(),
-            "Shown, not ranked. On attic's own clean views it did not put flat grey below a mildly damaged picture in 40 of 48 pairs. "
-            "It passed on 1 of 3 scenes.",
+            "Shown, not ranked. On attic's own clean views the metric did not put flat grey below a mildly damaged picture in "
+            "40 of 48 pairs. "
+            "The metric passed on 1 of 3 scenes.",
         ),
         (
             refused(untried="clean_views", failure=None, of=1, passed=0),
@@ -39,7 +40,7 @@ def refused(**changes) -> ColumnAcceptanceTest:
         ),
         (
             refused(kind=MODEL, scene="", of=1, passed=0, failure=GREY.model_copy(update={"damage": "empty"})),
-            "Shown, not ranked. On the references it did not put an empty entry below a mild damage in 40 of 48 pairs.",
+            "Shown, not ranked. On the references the metric did not put an empty entry below a mild damage in 40 of 48 pairs.",
         ),
         (
             ColumnAcceptanceTest(state="refused", note="Shown, not ranked. It was said otherwise."),
@@ -63,8 +64,8 @@ def test_every_outcome_and_every_reason_is_worded():
     [
         ("A", CROSS, "below the clean picture in 40 of 48 trials."),
         ("B2", FULL, "below a mildly damaged picture in 40 of 48 pairs."),
-        ("C", SET, "below the step before it in 40 of 48 trials."),
-        ("C", MODEL, "it did not put more flat grey below less in 40 of 48 pairs."),
+        ("C", SET, "below the weaker step before it in 40 of 48 trials."),
+        ("C", MODEL, "the metric did not put more flat grey below less in 40 of 48 pairs."),
         ("D", CROSS, "is 0.50 on average, least 0.40 for flat grey, and 0.75 and 0.60 are required."),
     ],
 )
@@ -81,12 +82,12 @@ def test_what_passed_is_said_with_its_counts_its_band_and_grey():
     )
     hall = SceneVerdict("hall", False, 6, (Condition("A", False, 0, 204, 0.97),))
     assert passed(PIECES, DICTIONARY, [attic, attic, hall], "body") == (
-        "Acceptance test passed on 2 of 3 bodies, by their clean views: 780 of 792 pairs in order. It ranks by these bodies only; "
-        "not by hall."
+        "Acceptance test passed on 2 of 3 bodies, by their clean views: 780 of 792 pairs in order. The metric ranks by these "
+        "bodies only, not by hall."
     )
 
 
 def test_severe_damage_above_mild_damage_is_named_by_kind_the_most_frequent_first():
     fails = [("halfblack:gamma1", 1, 6), ("halfblack:noise8", 2, 6), ("halfblack:noise8", 1, 6)]
     pairs = "“its right half black” below “noise of 8 levels” (3 of 12), “its right half black” below “a gamma of 1.35” (1 of 6)"
-    assert not_ordered(fails) == f"It does not always score {pairs}." and not_ordered([]) == ""
+    assert not_ordered(fails) == f"The metric does not always score {pairs}." and not_ordered([]) == ""

@@ -54,12 +54,17 @@ def test_each_state_has_a_word_and_nothing_is_claimed_of_a_metric_that_learnt_fr
     ("trained", "opinions", "brief", "more"),
     [
         ("", False, "", ""),
-        ("these", False, "trained on these votes", "It was trained on these very votes, so its agreement with them is no evidence."),
+        (
+            "these",
+            False,
+            "trained on these votes",
+            "This metric was trained on these very votes, so its agreement with them is no evidence.",
+        ),
         (
             "unknown",
             True,
             "unknown whether trained on these ratings",
-            "Its weights do not say whether it was trained on these ratings. If it was, its agreement is no evidence.",
+            "The metric's weights do not say whether it was trained on these ratings. If it was, its agreement is no evidence.",
         ),
     ],
 )
@@ -78,20 +83,23 @@ def test_what_must_be_known_before_a_figure_is_taken_for_more_stands_with_it():
     line = Line("HSS", agreement(0.52, 0.4, 0.6, 800, coverage=0.7, state=State.ROUGH), TWO, above_size=False)
     assert wording.notes(line) == [
         "not shown to be better than chance",
-        "not shown to beat size alone",
+        "not shown to agree better than the entry's size alone",
         "has values for 70 % of the comparisons",
         "few raters or items: a rough interval",
     ]
     assert wording.reading(line) == (
-        "Of 100 comparisons that people decided, HSS decides 52 as they did (95 % interval 40 to 60, with other raters and other items); "
-        "another rater 80 [75, 85]. 800 decided votes of 11 raters on 43 items. Not shown to be better than chance. "
-        "Not shown to beat size alone. Has values for 70 % of the comparisons. Few raters or items: a rough interval."
+        "HSS picks the same winner as people in 52 of 100 comparisons (95 % interval 40 to 60, with other raters and other items); "
+        "another rater 80 [75, 85]. 800 votes that name a winner, by 11 raters on 43 items. Not shown to be better than chance. "
+        "Not shown to agree better than the entry's size alone. Has values for 70 % of the comparisons. Few raters or items: "
+        "a rough interval."
     )
 
 
 def test_where_answers_name_no_samples_an_interval_speaks_of_other_people_alone():
     line = Line("HSS", agreement(0.52, 0.4, 0.6, 800), None, sampled=False)
-    assert "(95 % interval 40 to 60, with other raters). 800 decided votes of 11 raters on 43 comparisons." in wording.reading(line)
+    assert (
+        "(95 % interval 40 to 60, with other raters). 800 votes that name a winner, by 11 raters on 43 comparisons."
+    ) in wording.reading(line)
     few = replace(line, figure=replace(line.figure, state=State.ROUGH))
     assert "few raters or comparisons: a rough interval" in wording.notes(few)
 
@@ -99,8 +107,8 @@ def test_where_answers_name_no_samples_an_interval_speaks_of_other_people_alone(
 def test_a_mean_of_studies_says_so():
     line = Line("HSS", agreement(0.72, 0.66, 0.77, 900), of_studies=3)
     assert wording.reading(line) == (
-        "Of 100 comparisons that people decided, HSS decides 72 as they did: the mean of 3 studies, 95 % interval 66 to 77 with other "
-        "studies. 900 decided votes."
+        "HSS picks the same winner as people in 72 of 100 comparisons: the mean of 3 studies, 95 % interval 66 to 77 with other "
+        "studies. 900 votes that name a winner."
     )
 
 
@@ -159,13 +167,13 @@ def test_a_correlation_without_an_interval_says_so():
     [
         ({}, ""),
         ({"F1": (1, 1)}, ""),
-        ({"F1": (1, 1), "HSS": (2, 2)}, "F1 is significantly better than every other."),
-        ({"F1": (1, 2), "HSS": (2, 2)}, "Only F1 may be the best here."),
+        ({"F1": (1, 1), "HSS": (2, 2)}, "F1 agrees with people significantly better than every other metric."),
+        ({"F1": (1, 2), "HSS": (2, 2)}, "Only F1 may agree best with people."),
         (
             {"F1": (1, 2), "HSS": (1, 3), "WED": (2, 3)},
-            "2 of 3 metrics may be the best here; for every other metric, some metric is at least as good.",
+            "2 of 3 metrics may agree best with people. For each of the others, some metric is at least as good.",
         ),
-        ({"F1": (1, 2), "HSS": (1, 2)}, "2 of 2 metrics may be the best here."),
+        ({"F1": (1, 2), "HSS": (1, 2)}, "2 of 2 metrics may agree best with people."),
     ],
 )
 def test_which_metrics_may_be_the_best(places, said):
@@ -177,38 +185,39 @@ def test_which_metrics_may_be_the_best(places, said):
     [
         (
             Verdict(Known.FIGURE, Line("m", agreement(0.72, 0.68, 0.76), TWO, Standing.HUMAN_LEVEL, (1, 2)), placed=3),
-            "It decides as people do in 72 of 100 comparisons [68, 76]: human level (another rater: 80 [75, 85]). It has place 1–2 of 3 "
-            "metrics (95 % range).",
+            "This metric picks the same winner as people in 72 of 100 comparisons [68, 76]: human level (another rater: 80 "
+            "[75, 85]). Its place among 3 metrics is 1–2 (95 % range).",
         ),
         (
             Verdict(Known.FIGURE, Line("m", agreement(0.52, 0.48, 0.56), TWO, Standing.AT_CHANCE, above_size=False), simulated=True),
-            "It decides as simulated raters do in 52 of 100 comparisons [48, 56]: not shown to differ from chance. "
-            "Not shown to beat size alone.",
+            "This metric picks the same winner as simulated raters in 52 of 100 comparisons [48, 56]: not shown to differ from chance. "
+            "Not shown to agree better than the entry's size alone.",
         ),
         (
             Verdict(Known.ALIKE, Line("m", agreement(1.0, n=1).because(Reason(Key.ALIKE)))),
-            "It decides as people do in 100 of 100 comparisons, of 1 vote. No interval, because all raters and items give the same value.",
+            "This metric picks the same winner as people in 100 of 100 comparisons (1 vote). No interval, because all raters "
+            "and items give the same value.",
         ),
         (
             Verdict(Known.TRAINED, Line("m", agreement(0.9, 0.8, 1.0), trained="these")),
-            "It was, or may have been, trained on the votes it is compared with (trained on these votes), so they say nothing.",
+            "The agreement is no evidence: this metric was or may have been trained on the same votes (trained on these votes).",
         ),
         (Verdict(Known.TRAINED, Line("m", agreement(), trained="refused")), wording.TRAINED["refused"][1]),
         (
             Verdict(Known.NOT_POOLED, studies=2, of_studies=3),
-            "It was compared with people in 2 of 3 studies, too few to pool: each is listed below.",
+            "This metric was compared with people in 2 of 3 studies. These are too few to pool, so each is listed below.",
         ),
-        (Verdict(Known.BY_ITSELF, studies=1), "It was compared with people in 1 study, by itself, so it has no place among others."),
-        (Verdict(Known.OUTDATED), "Only another version of it was compared with people, which says nothing of this one."),
+        (Verdict(Known.BY_ITSELF, studies=1), "This metric alone was compared with people in 1 study, so it has no place among metrics."),
+        (Verdict(Known.OUTDATED), "Only another version of this metric was compared with people. That says nothing about this version."),
         (
             Verdict(Known.EARLY, Line("m", agreement(0.9, raters=3).because(few_raters(3)))),
-            f"It is too early to say: 3 of {RATERS_FOR_FIGURE} raters.",
+            f"It is too early to say how far this metric agrees with people: it has 3 of {RATERS_FOR_FIGURE} raters that are needed.",
         ),
         (
             Verdict(Known.EARLY, Line("m", agreement(coverage=1.0))),
-            "Nothing says how far it agrees with people: no comparison is decided.",
+            "It is not known how far this metric agrees with people: no comparison is decided.",
         ),
-        (Verdict(Known.NOTHING), "No study with people here yet."),
+        (Verdict(Known.NOTHING), "No study here has compared this metric with people yet."),
     ],
 )
 def test_what_a_metrics_page_says_first(known, said):
@@ -218,5 +227,5 @@ def test_what_a_metrics_page_says_first(known, said):
 def test_of_metrics_that_are_all_no_better_than_chance_none_is_called_the_best():
     chance = Line("a", agreement(0.5, 0.4, 0.6), None, Standing.AT_CHANCE, (1, 2))
     better = replace(chance, title="b", standing=Standing.UNCLEAR)
-    assert wording.claim([chance, replace(chance, title="c")]) == "No metric is shown to be better than chance."
-    assert wording.claim([chance, better]) == "2 of 2 metrics may be the best here."
+    assert wording.claim([chance, replace(chance, title="c")]) == "No metric is shown to agree with people better than chance."
+    assert wording.claim([chance, better]) == "2 of 2 metrics may agree best with people."

@@ -92,7 +92,7 @@ def test_a_value_is_told_with_its_interval_and_its_rank(changes, words):
         ({}, "no value"),
         ({"waits": True}, "waiting for re-evaluation"),
         ({"reason": few_raters(3)}, sentence(few_raters(3))),
-        ({"reason": Reason(Key.MET_NONE_WITH_PLACE)}, "It met none of those that have a place with people."),
+        ({"reason": Reason(Key.MET_NONE_WITH_PLACE)}, "Nobody compared this entry with the entries that have a place with people."),
     ],
 )
 def test_a_value_that_is_not_there_is_told_with_its_reason(changes, words):
@@ -126,12 +126,13 @@ def test_the_widest_value_of_a_column_has_the_most_digits_before_the_point():
 @pytest.mark.parametrize(
     ("most", "one", "words"),
     [
-        (0.74, (0.6, 0.9), "A difference of this size does not tell which of the two people prefer."),
+        (0.74, (0.6, 0.9), "A difference of this size does not tell which of two entries people prefer."),
         (0.75, (0.4, 0.9), "In about 8 of 10 pairs with a difference like this, more people prefer the higher one."),
         (
             0.81,
             (0.58, 0.9),
-            "In about 8 of 10 pairs with a difference like this, more people prefer the higher one. 58 to 90 of 100 people would.",
+            "In about 8 of 10 pairs with a difference like this, more people prefer the higher one. In this pair, 58 to 90 of "
+            "100 people would.",
         ),
         (0.96, (0.4, 0.9), "In more than 9 of 10 pairs with a difference like this, more people prefer the higher one."),
     ],

@@ -14,8 +14,8 @@ from tests.support.leaderboard.reasons import few_raters
 
 A, B, C = ("a", 1), ("b", 2), ("c", 3)
 SETTLED, OPEN = FirstPlace([0], [], [1], True), FirstPlace([0], [1], [], True)
-LEADS = "a leads by the metrics and with people, but first place is open."
-ALIKE = "All raters and items say the same, so no interval can be computed."
+LEADS = "a leads by the metrics and with people, but first place is not settled."
+ALIKE = "The figures are the same for all raters and items, so no interval can be computed."
 PARTED = Parted(metrics=A, people=B, ends=(0.7, 0.6, 0.8), basis=Basis(of="votes", n=9, raters=2), simulated=False, imported=False)
 
 
@@ -23,11 +23,11 @@ PARTED = Parted(metrics=A, people=B, ends=(0.7, 0.6, 0.8), basis=Basis(of="votes
     ("first", "said"),
     [
         (SETTLED, ""),
-        (OPEN, "With people the other may be first too."),
-        (FirstPlace([0], [1, 2], [3], True), "With people 2 of 3 others may be first too."),
-        (FirstPlace([0], [1, 2, 3], [], True), "With people all 3 others may be first too."),
-        (FirstPlace([0], [1, 2], [3], False), "With people it is tied with 2 of 3 others."),
-        (FirstPlace([0], [], [1], True, 2), "With people its place may be as low as 2."),
+        (OPEN, "With people, the other entry may be first too."),
+        (FirstPlace([0], [1, 2], [3], True), "With people, 2 of 3 other entries may be first too."),
+        (FirstPlace([0], [1, 2, 3], [], True), "With people, all 3 other entries may be first too."),
+        (FirstPlace([0], [1, 2], [3], False), "With people, the first entry is tied with 2 of 3 other entries."),
+        (FirstPlace([0], [], [1], True, 2), "With people, the place of the first entry may be as low as 2."),
     ],
 )
 def test_who_else_may_be_first(first, said):
@@ -38,21 +38,21 @@ def test_who_else_may_be_first(first, said):
     ("claim", "said"),
     [
         (Claim((A,), (A,), SETTLED), "Metrics and people agree: a is first."),
-        (Claim((A,), (A,), OPEN), f"{LEADS} With people the other may be first too."),
+        (Claim((A,), (A,), OPEN), f"{LEADS} With people, the other entry may be first too."),
         (Claim((A,), (A,), SETTLED, SETTLED), "Metrics and people agree: a is first."),
-        (Claim((A,), (A,), SETTLED, OPEN), f"{LEADS} By the metrics the other may be first too."),
+        (Claim((A,), (A,), SETTLED, OPEN), f"{LEADS} By the metrics, the other entry may be first too."),
         (
             Claim((A,), (A,), OPEN, FirstPlace([0], [], [1], True, 2)),
-            f"{LEADS} By the metrics its rank may be as low as 2. With people the other may be first too.",
+            f"{LEADS} By the metrics, the rank of the first entry may be as low as 2. With people, the other entry may be first too.",
         ),
-        (Claim((A,), (A,), SETTLED, alike=True), f"Metrics and people both put a first; the certainty is unknown. {ALIKE}"),
-        (Claim((A,), (B,), OPEN), "a leads by the metrics, b with people; with people these two are tied."),
+        (Claim((A,), (A,), SETTLED, alike=True), f"Metrics and people both put a first. It is not known how certain this is. {ALIKE}"),
+        (Claim((A,), (B,), OPEN), "a leads by the metrics, b with people. With people these two are tied."),
         (
             Claim((A,), (B,), SETTLED, corrected=True),
-            "a leads by the metrics, b with people; with people these two are tied, corrected for all pairs.",
+            "a leads by the metrics, b with people. With people these two are tied, corrected for all pairs.",
         ),
-        (Claim((A,), (B,), SETTLED, met=False), "a leads by the metrics, b with people; nobody was asked about these two."),
-        (Claim((A,), (B,), SETTLED, alike=True), f"a leads by the metrics, b with people; the certainty is unknown. {ALIKE}"),
+        (Claim((A,), (B,), SETTLED, met=False), "a leads by the metrics, b with people. Nobody was asked about these two."),
+        (Claim((A,), (B,), SETTLED, alike=True), f"a leads by the metrics, b with people. It is not known how certain this is. {ALIKE}"),
         (
             Claim((A,), (B,), SETTLED, parted=PARTED),
             "The metrics put a first. People prefer b. People would pick b in 70 of 100 comparisons of the two [60, 80].",
@@ -64,32 +64,32 @@ def test_who_else_may_be_first(first, said):
         ),
         (
             Claim((A, B), (A,), OPEN),
-            "2 entries share first place by the metrics. With people a leads, but first place is open. "
-            "With people the other may be first too.",
+            "2 entries share first place by the metrics. With people a leads, but first place is not settled. "
+            "With people, the other entry may be first too.",
         ),
-        (Claim((A, B), (A, B), SETTLED), "2 entries share first place by the metrics, and 2 with people."),
-        (Claim((A,), (A, B), SETTLED), "The metrics put a first. With people it shares first place with 1 other."),
+        (Claim((A, B), (A, B), SETTLED), "2 entries share first place by the metrics. 2 share it with people."),
+        (Claim((A,), (A, B), SETTLED), "The metrics put a first. With people it shares first place with 1 other entry."),
         (Claim((C,), (A, B), SETTLED), "The metrics put c first. With people 2 other entries share first place."),
         (
             Claim((A,), (A,), SETTLED, unmet=1),
-            "Metrics and people agree: a is first. 1 other met none of those that have a place with people.",
+            "Metrics and people agree: a is first. Nobody compared 1 other entry with the entries that have a place with people.",
         ),
         (
             Claim((A,), (A,), SETTLED, unmet=2, before=("base",)),
-            "Metrics and people agree: a is first. 2 others met none of those that have a place with people. People prefer base, which "
-            "holds no rank, to a.",
+            "Metrics and people agree: a is first. Nobody compared 2 other entries with the entries that have a place with "
+            "people. People prefer base, which has no rank, to a.",
         ),
         (
             Claim((A,), (A,), SETTLED, before=("x", "y")),
-            "Metrics and people agree: a is first. People prefer 2 entries, which hold no rank, to a.",
+            "Metrics and people agree: a is first. People prefer 2 entries, which have no rank, to a.",
         ),
         (
             Claim((A,), (A,), SETTLED, means=True),
-            "The metrics and people's published means both put a first. Means alone do not say how certain this is.",
+            "The metrics and people's published means both put a first. Published means alone do not say how certain this is.",
         ),
         (
             Claim((A, C), (B,), SETTLED, means=True),
-            "The metrics put 2 entries first. People's published means put b first. Means alone do not say how certain this is.",
+            "The metrics put 2 entries first. People's published means put b first. Published means alone do not say how certain this is.",
         ),
         (
             Claim((A,), (B,), SETTLED, reason=few_raters(3)),

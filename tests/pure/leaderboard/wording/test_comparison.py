@@ -22,19 +22,19 @@ FEW = replace(THREE, apart=(), lacking=4)
     [
         (TWO, "By A ridge is better, significantly different from gable."),
         (replace(TWO, apart=(), tied=(0,)), "By A ridge has the best value, but is tied with gable."),
-        (THREE, "By A ridge is the best of them, significantly different from every other, corrected for all pairs."),
+        (THREE, "By A ridge is the best of these entries, significantly different from every other, corrected for all pairs."),
         (
             replace(THREE, apart=(0,), untested=(2,)),
-            "By A ridge is the best of them, significantly different from the others that are tested, corrected for all pairs."
+            "By A ridge is the best of these entries, significantly different from the others that are tested, corrected for all pairs."
             " Not tested: hip.",
         ),
         (replace(THREE, apart=(0,), tied=(2,)), "By A ridge has the best value, but is tied with hip, corrected for all pairs."),
         (replace(THREE, apart=(), tied=(0, 2)), "By A ridge has the best value, but is tied with all others, corrected for all pairs."),
-        (replace(THREE, firsts=(0, 1)), "2 of them are level in first place by A."),
+        (replace(THREE, firsts=(0, 1)), "2 of these entries share first place by A."),
         (replace(THREE, firsts=()), "A has no values to put them in order."),
         (FEW, f"By A ridge has the best value. {certainty.few(4, FEW.unit)}"),
-        (replace(FEW, lacking=0), "By A ridge has the best value. It has no values per house here, so nothing is tested."),
-        (replace(FEW, firsts=(0, 1)), f"2 of them are level in first place by A. {certainty.few(4, FEW.unit)}"),
+        (replace(FEW, lacking=0), "By A ridge has the best value. A has no values per house here, so no pair is tested."),
+        (replace(FEW, firsts=(0, 1)), f"2 of these entries share first place by A. {certainty.few(4, FEW.unit)}"),
     ],
 )
 def test_the_first_of_several_is_named_with_the_entries_it_is_tied_with(record, words):

@@ -20,9 +20,9 @@ SCORED = PARTED.model_copy(update={"ends": (0.52, 0.31, 0.7), "basis": RATINGS})
     ("record", "said"),
     [
         (FIRST, "ridge is first, F1 0.900 ±.030."),
-        (FIRST.model_copy(update={"open": 2}), "ridge is first, F1 0.900 ±.030; 2 others may be first too."),
-        (FIRST.model_copy(update={"level": 2}), "ridge and 1 other share first place."),
-        (FIRST.model_copy(update={"level": 3}), "ridge and 2 others share first place."),
+        (FIRST.model_copy(update={"open": 2}), "ridge is first, F1 0.900 ±.030; 2 other entries may be first too."),
+        (FIRST.model_copy(update={"level": 2}), "ridge and 1 other entry share first place."),
+        (FIRST.model_copy(update={"level": 3}), "ridge and 2 other entries share first place."),
     ],
 )
 def test_the_first_entry(record, said):
@@ -71,7 +71,7 @@ def test_where_metrics_and_people_differ(record, said, figures):
 
 
 def test_the_widest_difference():
-    assert contradiction.split(Split("a", "F1", 2, (3, 4))) == "Widest difference: a, 2nd by F1, 3–4 with people."
+    assert contradiction.split(Split("a", "F1", 2, (3, 4))) == "Widest difference between the two orders: a is 2nd by F1, 3–4 with people."
 
 
 def test_a_statement_is_its_parts():
@@ -86,8 +86,8 @@ def test_first_places_by_means_alone_are_told_apart_from_tested_ones():
     said = contradiction.by_means(found)
     assert said.text == (
         "The metrics put Zip first. People's published means put Mip first, which the metrics rank 7th. "
-        "Means alone do not say how certain this is."
+        "Published means alone do not say how certain this is."
     )
     assert contradiction.by_means(found.model_copy(update={"rank": None})).text.startswith(
-        "The metrics put Zip first. People's published means put Mip first. Means"
+        "The metrics put Zip first. People's published means put Mip first. Published means"
     )

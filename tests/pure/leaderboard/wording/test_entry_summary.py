@@ -49,19 +49,19 @@ def test_a_rank_names_the_entries_it_is_tied_with_where_they_are_few_and_known(r
     ("record", "words"),
     [
         (None, ""),
-        (Unranked(NoRank.BASELINE), "It is a baseline, which is shown and holds no rank."),
+        (Unranked(NoRank.BASELINE), "This entry is a baseline: it is shown without a rank."),
         (Unranked(NoRank.LATE), UNRANKED[Reason.LATE]),
-        (Unranked(NoRank.OFF, state="hidden"), "It is hidden: it holds no rank, and the public does not see this."),
+        (Unranked(NoRank.OFF, state="hidden"), "This entry is hidden: it has no rank, and the public does not see its scores."),
         (
             Unranked(NoRank.NO_ORDER, problem=NoOverallRank(reason=NoOrder.NO_METRIC)),
             "There is no overall rank here: an overall rank needs at least one metric.",
         ),
         (
             Unranked(NoRank.NOT_PASSED, acceptance_test=ColumnAcceptanceTest(state="failed")),
-            "Shown, not ranked: its acceptance test could not run.",
+            "Shown, not ranked: the metric's acceptance test could not run.",
         ),
-        (Unranked(NoRank.LACKS, titles=("A", "B")), "It has no value in A and B."),
-        (Unranked(NoRank.LACKS), "It has no value in a metric that decides the order."),
+        (Unranked(NoRank.LACKS, titles=("A", "B")), "This entry has no value in A and B."),
+        (Unranked(NoRank.LACKS), "This entry has no value in a metric that decides the order."),
     ],
 )
 def test_an_entry_without_a_rank_has_one_reason(record, words):
@@ -77,32 +77,35 @@ def test_every_reason_for_no_rank_is_worded():
 @pytest.mark.parametrize(
     ("record", "words"),
     [
-        (FIRST, "People put it first: it wins 80 % of its comparisons [74, 85]."),
-        (replace(FIRST, open=("hip",)), "People put it first: it wins 80 % of its comparisons [74, 85]; hip may be first too."),
+        (FIRST, "People put this entry first: it wins 80 % of its comparisons [74, 85]."),
+        (replace(FIRST, open=("hip",)), "People put this entry first: it wins 80 % of its comparisons [74, 85]; hip may be first too."),
         (
             replace(FIRST, open=("hip",), tested=False),
-            "People put it first: it wins 80 % of its comparisons [74, 85]; it is tied with hip.",
+            "People put this entry first: it wins 80 % of its comparisons [74, 85]; it is tied with hip.",
         ),
         (
             replace(FIRST, open=tuple("abcd"), others=9),
-            "People put it first: it wins 80 % of its comparisons [74, 85]; 4 of 9 others may be first too.",
+            "People put this entry first: it wins 80 % of its comparisons [74, 85]; 4 of 9 other entries may be first too.",
         ),
         (
             replace(FIRST, open=tuple("abcd"), others=4),
-            "People put it first: it wins 80 % of its comparisons [74, 85]; all 4 others may be first too.",
+            "People put this entry first: it wins 80 % of its comparisons [74, 85]; all 4 other entries may be first too.",
         ),
-        (replace(FIRST, firsts=("hip",)), "People put it first, level with hip: it wins 80 % of its comparisons [74, 85]."),
+        (replace(FIRST, firsts=("hip",)), "People put this entry first, level with hip: it wins 80 % of its comparisons [74, 85]."),
         (
             replace(FIRST, among_ranked=True),
-            "People put it first of those that hold a rank: it wins 80 % of its comparisons [74, 85].",
+            "People put this entry first of those that have a rank: it wins 80 % of its comparisons [74, 85].",
         ),
-        (THIRD, "People put it 2–3 of 4: it wins 80 % of its comparisons [74, 85], tied with their first, ridge."),
-        (replace(THIRD, tied=False), "People put it 2–3 of 4: it wins 80 % of its comparisons [74, 85], behind their first, ridge."),
-        (replace(THIRD, tied=None), "People put it 2–3 of 4: it wins 80 % of its comparisons [74, 85]."),
-        (replace(FIRST, place=None, is_first=False), "People judged it: it wins 80 % of its comparisons [74, 85]."),
+        (THIRD, "People put this entry 2–3 of 4: it wins 80 % of its comparisons [74, 85], tied with people's first, ridge."),
+        (
+            replace(THIRD, tied=False),
+            "People put this entry 2–3 of 4: it wins 80 % of its comparisons [74, 85], behind people's first, ridge.",
+        ),
+        (replace(THIRD, tied=None), "People put this entry 2–3 of 4: it wins 80 % of its comparisons [74, 85]."),
+        (replace(FIRST, place=None, is_first=False), "People compared this entry: it wins 80 % of its comparisons [74, 85]."),
         (
             replace(FIRST, value=4.256, low=4.1, high=4.4, basis=Basis(of="ratings", n=90, raters=9)),
-            "People put it first: 4.26 of 5 on average [4.10, 4.40].",
+            "People put this entry first: 4.26 of 5 on average [4.10, 4.40].",
         ),
     ],
 )
@@ -115,11 +118,11 @@ def test_a_place_with_people_has_its_figure_its_interval_and_the_entries_it_is_t
 @pytest.mark.parametrize(
     ("record", "words"),
     [
-        (FIRST, "310 votes of it, 2,880 votes by 12 raters in all"),
+        (FIRST, "310 votes on this entry, 2,880 votes by 12 raters in all"),
         (replace(FIRST, n=0), "2,880 votes by 12 raters"),
         (
             replace(FIRST, counts=(6, 6, "house")),
-            "310 votes of it, 2,880 votes by 12 raters in all; few raters and houses: rough intervals",
+            "310 votes on this entry, 2,880 votes by 12 raters in all; few raters and houses: rough intervals",
         ),
     ],
 )

@@ -115,7 +115,9 @@ def test_what_the_source_prints_stands_beside_what_is_computed():
     assert wording.reproduced(whole, {"DISTS": "Deep structure"}) == said.format("Deep structure")
     differing = Reproduction(2, 1, (line(0.5, 0.6, False), line(0.8615, 0.86151, True)))
     assert wording.reproduced(differing, {}).endswith("(1 of 2 printed numbers).") and wording.reproduced(None, {}) == ""
-    assert wording.reproduced(Reproduction(1, 0, (line(0.5, None, False),)), {}) == "0 of 1 printed numbers come out the same here."
+    assert wording.reproduced(Reproduction(1, 0, (line(0.5, None, False),)), {}) == (
+        "0 of 1 printed numbers have the same value when computed here."
+    )
     assert wording.told(line(-0.5, 0.6, False)) == "DISTS SRCC with mean: printed −.5000, here .6000, which differs"
 
 
@@ -128,18 +130,19 @@ def test_size_is_told_within_and_between_families_together():
         srocc=SetFigure(value=0.78),
     )
     said = wording.size(record(), criterion(metrics={"size": size}))
-    within, across = said.split("; ")
+    within, across = said.split(". ")
     assert within.startswith(
-        "Size alone agrees with people in 84 [80, 88] of 100 comparisons within one camera path and in 77 [73, 82] of "
+        "The size of a result alone agrees with people in 84 [80, 88] of 100 comparisons within one camera path and in 77 [73, 82] of "
     )
-    assert across == "across camera paths its ρ with people's means is .78."
+    assert across == "Across camera paths, the ρ of size with people's means is .78."
     metrics = {
         "size": size,
         "a": MetricFigures(column="a", decided=SetFigure(value=0.9, above_size=True), srocc=SetFigure(value=0.7, above_size=False)),
         "b": MetricFigures(column="b", decided=SetFigure(value=0.8, above_size=False), srocc=SetFigure(value=0.6, above_size=False)),
     }
     assert wording.size(record(), criterion(metrics=metrics)).endswith(
-        ". Within one camera path 1 of 2 is shown to beat size alone. Across camera paths none is shown to beat size alone."
+        ". Within one camera path, 1 of 2 metrics is shown to agree better than size alone. "
+        "Across camera paths, no metric is shown to agree better than size alone."
     )
     assert wording.size(record(), criterion()) == ""
     few = SetFigure(value=0.9, state=State.TOO_FEW, reason=Reason(Key.FEW, Counted.RATERS, 5, 2))
@@ -151,12 +154,12 @@ def test_ladders_and_divided_raters_are_told_with_their_numbers():
     assert wording.ladders(record(), criterion(ladders=Ladders(0, 10))) == wording.ladders(record(), criterion()) == ""
     metrics = {name: MetricFigures(column=name, decided_split=Split(value, 0.656, 776)) for name, value in (("a", 0.59), ("b", 0.61))}
     said = wording.divided(criterion(metrics=metrics))
-    assert said == "Where raters were divided (776 answers), the metrics agree in 59 to 61 of 100; at most 66 is possible."
+    assert said == "On comparisons that divided raters (776 answers), the metrics agree in 59 to 61 of 100. At most 66 is possible."
     assert wording.divided(criterion()) == ""
 
 
 def test_few_sources_are_said_below_eight():
-    assert wording.fewness(criterion(), record()) == "Few sources: 6 scenes make rough intervals."
+    assert wording.fewness(criterion(), record()) == "Intervals are rough, because there are only 6 scenes."
     assert wording.fewness(criterion(groups=8), record()) == ""
 
 
@@ -192,7 +195,8 @@ def test_both_figures_of_a_metric_are_told_together_with_what_rules_it_out():
     figures = MetricFigures(column="P", decided=FIGURE, srocc=SetFigure(value=0.44, low=0.06, high=0.71))
     said = wording.within_and_across("PSNR", [(record(short="QA"), criterion(), figures)], {"a": "DISTS, .85 [.71, .93],"})
     assert said == (
-        "In QA, PSNR picks what people pick within one camera path in 84 [80, 88] of 100 comparisons. "
-        "Across camera paths its ρ with people's means is .44 [.06, .71]. There it is ruled out as the best; DISTS, .85 [.71, .93], may be."
+        "In QA, PSNR picks the same result as people within one camera path in 84 [80, 88] of 100 comparisons. "
+        "Across camera paths the ρ of PSNR with people's means is .44 [.06, .71]. There PSNR is ruled out as the best metric; "
+        "DISTS, .85 [.71, .93], may be the best."
     )
-    assert "Others computed its values." in wording.as_published("PSNR", [(record(short="QA"), criterion(), figures)])
+    assert "Others computed the values." in wording.as_published("PSNR", [(record(short="QA"), criterion(), figures)])

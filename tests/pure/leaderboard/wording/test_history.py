@@ -30,10 +30,10 @@ MOVES = tuple(Move(name, 1, 2) for name in "abcdef")
 @pytest.mark.parametrize(
     ("record", "words"),
     [
-        (Opened(1), "The oldest ranking that is kept: 1 entry."),
-        (Opened(1200), "The oldest ranking that is kept: 1,200 entries."),
+        (Opened(1), "This is the oldest ranking that is kept. It has 1 entry."),
+        (Opened(1200), "This is the oldest ranking that is kept. It has 1,200 entries."),
         (Again(), "An earlier ranking, made at the time given here, is shown again."),
-        (Nothing(), "Nothing that is shown here changed."),
+        (Nothing(), "No change is visible here."),
         (Scored(False, (), (), ()), "All entries were scored again."),
         (Scored(False, ("C",), (), ("B",)), "All entries were scored again, with C added; with another definition of B."),
         (Scored(True, (), ("B",), ()), "All entries were scored again, under a new version of the reference; without B."),

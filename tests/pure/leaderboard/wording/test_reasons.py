@@ -23,14 +23,14 @@ SAID = [
     ),
     (
         Reason(Key.FEW_SHARED, Counted.ANSWERS, 100, 54),
-        "54 of 100 votes on comparisons that two raters decided: too few to compare it with another rater.",
+        "No comparison with another rater: that needs 100 votes on comparisons that two raters decided, there are 54.",
     ),
-    (Reason(Key.FEW_STUDIES, Counted.STUDIES, 3, 2), "Fewer than 3 studies, so they are listed and not pooled."),
+    (Reason(Key.FEW_STUDIES, Counted.STUDIES, 3, 2), "There are fewer than 3 studies, so they are listed and not pooled."),
     (
         Reason(Key.FEW_FOR_GATE, Counted.RATERS, 3, 0, 30.0),
-        "Too few raters answered 30 of its questions with another rater: 3 are needed, there are 0.",
+        "Too few raters share 30 of the judge's questions with another rater: 3 are needed, there are 0.",
     ),
-    (Reason(Key.FEW_FOR_LIKELIHOOD, Counted.RATERS, 12, value=24.0), "This needs 12 raters with 24 scores each."),
+    (Reason(Key.FEW_FOR_LIKELIHOOD, Counted.RATERS, 12, value=24.0), "This figure needs 12 raters with 24 scores each."),
     (Reason(Key.FEW_FOR_LOOK, Counted.ITEMS, 5, 4), "Too early: 5 houses are needed, there are 4."),
     (
         Reason(Key.FEW_FOR_CORRELATION, Counted.ENTRIES, 3, 2),

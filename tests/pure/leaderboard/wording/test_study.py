@@ -62,7 +62,7 @@ def of_pair(summary: Summary, a: str, b: str, noun: str = NOUN) -> tuple[str, st
 def test_a_clear_study_says_who_is_first_and_that_it_is_enough():
     rows = [*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")]
     first, metric, enough = sentences(summary_of(rows, good=3, fair=2, bad=1))
-    assert first == ("People put good first.", "They would pick it in 85 of 100 comparisons [74, 91].")
+    assert first == ("People put good first.", "People would pick this entry in 85 of 100 comparisons [74, 91].")
     assert metric == ("The metric is above human level.", "")  # of one metric alone nothing is said of the best
     assert enough == ("The answers settle every place.", "")
 
@@ -70,7 +70,7 @@ def test_a_clear_study_says_who_is_first_and_that_it_is_enough():
 def test_an_open_first_place_names_who_may_have_it_and_what_would_settle_it():
     summary = summary_of([*said("a", "b", wrong_every=3), *said("b", "c"), *said("a", "c", wrong_every=5)], a=1, b=2, c=3)
     first, metric, enough = sentences(summary)
-    assert first[0] == "First place with people is open:" and first[1] == "a and b may be first."
+    assert first[0] == "First place with people is not settled:" and first[1] == "a and b may be first."
     assert [part.text for part in words.opening(summary).parts if part.tone] == [first[0], "a", "b"]
     assert "".join(part if isinstance(part, str) else part.text for part in words.in_bold(list("abcde"))) == words.names("abcde")
     assert metric == ("The metric is worse than chance.", "")
@@ -118,7 +118,7 @@ def test_where_all_answers_are_alike_nothing_says_how_surely_anything_leads():
         and summary.entry_pairs[0].asked is None
     )
     told = of_pair(summary, "b", "a", "house")
-    assert told[0] == "Nothing says how certain people's preference for B is."
+    assert told[0] == "The certainty of people's preference for B is unknown."
     assert f", the same with every rater and every house, so it has no interval: {len(asked)} votes on this pair" in told[1]
 
 
@@ -131,7 +131,7 @@ def test_enough_people_who_all_prefer_one_of_two_have_a_share_with_an_interval()
 
 def test_entries_that_met_only_some_others_have_orders_of_their_own():
     found = sentences(summary_of([*said("a", "b"), *said("c", "d", raters=6)]))
-    assert found[0][0] == "People put a first." and found[0][1].endswith("so each part has an order of its own.")
+    assert found[0][0] == "People put a first." and found[0][1].endswith("so each connected group has its own order.")
 
 
 def test_two_entries_are_told_by_the_interval_beside_them_and_named_as_their_page_names_them():
@@ -140,12 +140,12 @@ def test_two_entries_are_told_by_the_interval_beside_them_and_named_as_their_pag
     assert clear[0] == "People prefer B." and clear[1].endswith(" bodies in all.")
     assert clear[1].startswith("Asked about these two, 85 of 100 prefer B [74, 91]: 72 votes on this pair, ")
     open_ = of_pair(summary_of(said("a", "b", wrong_every=2)), "a", "b")
-    assert open_[0] == "These two are tied with people." and open_[1].startswith("Asked about these two, 50 of 100 prefer ")
+    assert open_[0] == "With people, these two entries are tied." and open_[1].startswith("Asked about these two, 50 of 100 prefer ")
     # Another test than that of the interval changes nothing.
     pair = clear_summary.entry_pairs[0]
     assert of_pair(replace(clear_summary, entry_pairs=[replace(pair, p_holm=0.2)]), "b", "a", "body") == clear
     apart = summary_of([*said("a", "b"), *said("b", "c")])
-    assert of_pair(apart, "a", "c")[1] == "Nobody has compared these two yet."
+    assert of_pair(apart, "a", "c")[1] == "Nobody has compared these two entries yet."
 
 
 @pytest.mark.parametrize(
@@ -155,13 +155,23 @@ def test_two_entries_are_told_by_the_interval_beside_them_and_named_as_their_pag
         (
             (0.4, 0.3, 0.55),
             (0.8, 0.7, 0.9),
-            "These two are tied with people.",
+            "With people, these two entries are tied.",
             "Asked about these two, 60 of 100 prefer B [45, 70]:",
         ),
         ((0.6, 0.55, 0.7), (0.6, 0.4, 0.7), "People prefer A.", "Asked about these two, 60 of 100 prefer A [55, 70]:"),
-        ((0.5, 0.4, 0.6), (0.6, 0.4, 0.7), "These two are tied with people.", "Asked about these two, 50 of 100 prefer A [40, 60]:"),
-        (None, (0.8, 0.7, 0.9), "People prefer A.", "They would pick A in 80 of 100 comparisons [70, 90], inferred from other pairs:"),
-        (None, (0.6, 0.4, 0.7), "These two are tied with people.", "They would pick A in 60 of 100 comparisons [40, 70], inferred from"),
+        (
+            (0.5, 0.4, 0.6),
+            (0.6, 0.4, 0.7),
+            "With people, these two entries are tied.",
+            "Asked about these two, 50 of 100 prefer A [40, 60]:",
+        ),
+        (None, (0.8, 0.7, 0.9), "People prefer A.", "People would pick A in 80 of 100 comparisons [70, 90], inferred from other pairs:"),
+        (
+            None,
+            (0.6, 0.4, 0.7),
+            "With people, these two entries are tied.",
+            "People would pick A in 60 of 100 comparisons [40, 70], inferred from",
+        ),
     ],
 )
 def test_two_entries_that_people_were_asked_about_are_told_by_that_alone_and_others_as_inferred(asked, value, first, figure):
@@ -188,8 +198,8 @@ def test_first_place_is_settled_by_the_interval_of_the_first_alone():
         return sentences(replace(summary, scales=rows))[0]
 
     assert first((1, 1), (1, 3), (2, 3))[0] == "People put a first."
-    assert first((1, 2), (2, 3), (3, 3)) == ("First place with people is open:", "a may be first, and its place may be as low as 2.")
-    assert first((1, 2), (1, 2), (3, 3)) == ("First place with people is open:", "a and b may be first.")
+    assert first((1, 2), (2, 3), (3, 3)) == ("First place with people is not settled:", "a may be first, and its place may be as low as 2.")
+    assert first((1, 2), (1, 2), (3, 3)) == ("First place with people is not settled:", "a and b may be first.")
 
 
 def test_of_two_entries_it_is_too_early_to_say_only_where_it_is_too_early():
@@ -197,7 +207,7 @@ def test_of_two_entries_it_is_too_early_to_say_only_where_it_is_too_early():
     assert of_pair(nobody, "a", "b") == ("Nobody preferred one entry to another.", "")
     level = summary_of([Vote(f"r{k}", "a", "b", "left" if (k + n) % 2 else "right", s) for n, s in enumerate(SAMPLES) for k in range(6)])
     told = of_pair(level, "a", "b", "house")
-    assert told[0] == "These two are tied with people."
+    assert told[0] == "With people, these two entries are tied."
     assert told[1] == "Asked about these two, 50 of 100 prefer A [36, 64]: 48 votes on this pair, 6 raters and 8 houses in all."
     three = summary_of(said("a", "b", raters=3))
     assert of_pair(three, "a", "b") == (words.EARLY, sentence(few_raters(3)))
@@ -214,9 +224,9 @@ def test_scores_of_two_entries_are_told_with_true_signs_and_called_alike_where_t
         return of_pair(read(analyse(rating.canonical(rows), damaged=())), "a", "b")
 
     level, apart = told(0), told(1)
-    assert level[0] == "These two are tied with people." and apart[0] == "People prefer B."
-    assert level[1].startswith("They score both alike, 0.00 points apart [−") and "-" not in level[1]
-    assert apart[1].startswith("They score B 1.00 points higher than A [")
+    assert level[0] == "With people, these two entries are tied." and apart[0] == "People prefer B."
+    assert level[1].startswith("Raters score both alike, 0.00 points apart [−") and "-" not in level[1]
+    assert apart[1].startswith("Raters score B 1.00 points higher than A [")
 
 
 def test_what_first_place_hangs_on_is_not_told_where_it_is_shared():
@@ -248,14 +258,16 @@ def test_the_forecast_names_what_helps_most_and_first_place_what_it_hangs_on():
     ]
     summary = summary_of(rows, good=2, bad=1)
     said_of = words.forecast(summary, "The metric")
-    assert said_of.startswith("The metric's agreement is known to about ±") and said_of.endswith("More items help most.")
+    assert said_of.startswith("The metric's agreement with people is now known to about ±") and said_of.endswith("More items help most.")
     assert words.fragile(summary).startswith("Leaving out ") and "of 160 answers" in words.fragile(summary)
     firm = summary_of(
         [Vote(f"r{k}", "good", "bad", "right" if k == n == 0 else "left", sample) for n, sample in enumerate(SAMPLES) for k in range(20)]
     )
     # Not that no half decides it: all of the halves cannot be tried.
     said_of = words.fragile(firm)
-    assert said_of.startswith("No other entry comes first with up to half of the answers, raters or items left out, those that favour")
+    assert said_of.startswith(
+        "The first entry stays first if up to half of the answers, raters or items are left out, beginning with those that favour"
+    )
 
 
 def test_the_side_is_told_as_a_share_with_the_interval_of_the_share():
@@ -270,7 +282,7 @@ def test_the_side_is_told_as_a_share_with_the_interval_of_the_share():
 
 def test_what_two_people_say_alike_is_told_where_enough_people_know_it():
     level = [Vote(f"r{k}", "a", "b", "left" if (k + n) % 2 else "right", s) for n, s in enumerate(SAMPLES) for k in range(10)]
-    summary, no_better = summary_of(level), "so there may be nothing here for a metric to see."
+    summary, no_better = summary_of(level), "so there may be no common preference that a metric could follow."
     told = words.two_raters(summary)
     assert told.startswith(
         "Two raters agree on 44 [39, 50] of 100 comparisons, by 80 votes on comparisons that two raters decided. "
@@ -278,7 +290,7 @@ def test_what_two_people_say_alike_is_told_where_enough_people_know_it():
     alike = replace(summary.ceiling, two_people=Figure(0.75, None, None, 80, ALIKE))
     told = words.two_raters(replace(summary, ceiling=alike))
     assert told.startswith("Two raters agree on 75 of 100 comparisons, by 80 votes") and told.endswith(
-        "the same with everybody, so it has no interval."
+        "the same for all raters, so it has no interval."
     )
     sure = words.two_raters(summary_of(said("a", "b")))
     assert sure.startswith("Two raters agree on 72 [") and no_better not in sure
@@ -324,7 +336,9 @@ def test_an_entry_that_was_never_scored_beside_the_first_is_named_as_that():
     found = scored(rows)
     assert {line.method: line.rank for line in found.ranked} == {"a": (1, 1), "b": (2, 2), "c": None}
     first, rest = sentences(found)[0]
-    assert first == "People score a highest." and rest.endswith("Some entries met only some others, so each part has an order of its own.")
+    assert first == "People score a highest." and rest.endswith(
+        "Comparisons do not connect all entries, so each connected group has its own order."
+    )
 
 
 def test_opinion_scores_name_who_is_scored_highest_only_where_told_apart():
@@ -342,7 +356,7 @@ def test_opinion_scores_name_who_is_scored_highest_only_where_told_apart():
 
     apart, level = sentences(of(1.5)), sentences(of(0.0))
     assert apart[0][0] == "People score a highest." and apart[1][0] == "The answers settle every place."
-    assert level[0][0] == "First place with people is open:" and level[0][1].endswith(" may be first.")
+    assert level[0][0] == "First place with people is not settled:" and level[0][1].endswith(" may be first.")
 
 
 def test_an_entry_that_everybody_scores_alike_is_the_highest_where_it_is():
@@ -358,7 +372,7 @@ def test_an_entry_that_everybody_scores_alike_is_the_highest_where_it_is():
 
     first, rest = sentences(of(a=5, c=4))[0]
     assert first == "People score a highest." and rest == "5.00 of 5 (all 48 scores are 5)."
-    assert sentences(of(a=3, b=3, c=2))[0] == ("First place with people is open:", "a and b may be first.")
+    assert sentences(of(a=3, b=3, c=2))[0] == ("First place with people is not settled:", "a and b may be first.")
     assert sentences(of(a=5, b=4, c=3))[0][0] == "People score a highest."
     first, rest = sentences(of(b=2, c=5))[0]
     assert first == "People score c highest." and rest.startswith("4.67 of 5 [")
@@ -376,7 +390,7 @@ def test_of_one_entry_alone_nothing_is_said_of_a_first_place():
     whole = scored(rows)
     assert sentences(whole)[0][0] == "People score a highest."
     for withheld in ("b", "ab"):
-        assert sentences(whole.without(set(withheld))) == [("No two entries of those that people compared are shown here.", "")]
+        assert sentences(whole.without(set(withheld))) == [("Fewer than two of the compared entries are shown here.", "")]
 
 
 def test_rater_groups_are_told_with_the_likeness_on_other_items():
@@ -407,10 +421,10 @@ def test_without_an_entry_that_is_withheld_first_place_is_that_of_the_others():
     assert sentences(whole)[0][0] == "People put h first." and whole.enough.settled == 1 and whole.fragile is not None
     summary = whole.without({"h"})
     assert [(line.method, line.rank, line.may_be_first) for line in summary.ranked] == [("a", (1, 2), True), ("b", (1, 2), True)]
-    assert sentences(summary) == [("First place with people is open:", "a and b may be first.")]
+    assert sentences(summary) == [("First place with people is not settled:", "a and b may be first.")]
     assert (summary.enough, summary.fragile) == (None, None)
     alone = whole.without({"a", "b"})
-    assert sentences(alone) == [("No two entries of those that people compared are shown here.", "")]
+    assert sentences(alone) == [("Fewer than two of the compared entries are shown here.", "")]
     assert (whole.ordered, summary.ordered, alone.ordered) == (True, True, False)
     # Nothing of what is said of a first place changes with an entry that stands below it.
     last = whole.without({"b"})
@@ -421,7 +435,7 @@ def test_where_each_entry_has_one_score_from_everybody_no_score_is_said_to_be_th
     rows = [Rating(f"r{k}", name, score, f"s{n}") for k in range(6) for n in range(6) for name, score in (("a", 4.0), ("b", 2.0))]
     summary = read(analyse(rating.canonical(rows), seed=0))
     assert [line.reason for line in summary.ranked] == [Reason(Key.SAME_SCORES, have=36, value=score) for score in (4.0, 2.0)]
-    said = ("Nothing says how certain people's preferences are:", "all ratings of one entry are the same, with each of them.")
+    said = ("The certainty of people's preferences is unknown:", "for each entry, all ratings are the same.")
     assert sentences(summary)[0] == said
     level = read(analyse(rating.canonical([replace(row, score=4.0) for row in rows]), seed=0))
     assert sentences(level)[0] == ("Nobody preferred one entry to another.", "")
@@ -453,8 +467,10 @@ def test_the_head_and_the_line_of_a_place_say_the_same_of_what_would_settle_it_a
         return head
 
     never = "More votes by these raters on these houses cannot settle first place."
-    assert told(Plan(None, 0.3, 0.9)) == f"{never} Even a study 16 times as large is not likely to settle it: the first 2 may be equal."
-    with_people = "With 2 times the raters (9 more raters, 216 more votes) it would be settled in about 9 of 10 cases."
+    assert told(Plan(None, 0.3, 0.9)) == (
+        f"{never} Even a study 16 times as large is not likely to settle first place: the first 2 entries may be equal."
+    )
+    with_people = "With 2 times the raters (9 more raters, 216 more votes) first place would be settled in about 9 of 10 cases."
     assert told(Plan(2.0, 0.9, 1.0)) == f"{never} {with_people}"
 
 
@@ -471,7 +487,7 @@ def test_of_published_means_the_highest_is_named_and_nothing_said_of_how_surely(
     means = replace(clear, kind="opinions", of="means", scales=scales)
     [(first, rest)] = sentences(means)
     assert first == f"{scales[0].method} has the highest published mean."
-    assert rest == "4.50 of 5, among 2 entries. Without single ratings nothing says how certain its lead is."
+    assert rest == "4.50 of 5, among 2 entries. Without single ratings, the certainty of this lead is unknown."
 
 
 NONE = Plan(None, 0.1, 0.2)
@@ -483,20 +499,20 @@ NONE = Plan(None, 0.1, 0.2)
         (None, []),
         (
             Settling(Plan(None, 0.2, 0.6), Plan(3.0, 0.83, 1.0), NONE, NONE),
-            ["With 3 times the raters (24 more raters, 1,440 more votes) it would be settled in about 8 of 10 cases."],
+            ["With 3 times the raters (24 more raters, 1,440 more votes) first place would be settled in about 8 of 10 cases."],
         ),
         (
             Settling(NONE, NONE, Plan(2.0, 0.9, 1.0), NONE),
             [
                 "More votes by these raters on these houses cannot settle first place.",
-                "With 2 times the houses (720 more votes) it would be settled in about 9 of 10 cases.",
+                "With 2 times the houses (720 more votes) first place would be settled in about 9 of 10 cases.",
             ],
         ),
         (
             Settling(NONE, NONE, NONE, NONE),
             [
                 "More votes by these raters on these houses cannot settle first place.",
-                "Even a study 16 times as large is not likely to settle it: the first 3 may be equal.",
+                "Even a study 16 times as large is not likely to settle first place: the first 3 entries may be equal.",
             ],
         ),
     ],

@@ -11,7 +11,7 @@ from leaderboard.wording.acceptance_test import failure
 from leaderboard.wording.suite_table import asked, notes, result
 
 GREY = Failure(condition="B", damage="grey", wrong=40, of=48, held=90 / 192)
-INVERTED = "It does not always score “its right half black” below “noise of 8 levels” (6 of 6)."
+INVERTED = "The metric does not always score “its right half black” below “noise of 8 levels” (6 of 6)."
 
 
 @pytest.mark.parametrize(
@@ -45,4 +45,4 @@ def test_a_cell_has_its_share_and_what_is_below_it(cell, shown, below):
 
 def test_a_failure_is_a_sentence_below_the_counts():
     counts, said = notes(Cell(90 / 192, False, 0.98, kind=CROSS, counts=(90, 192), failure=GREY))
-    assert counts == "90 of 192" and said == "It" + failure(GREY, CROSS)[2:]
+    assert counts == "90 of 192" and said == "T" + failure(GREY, CROSS)[1:]

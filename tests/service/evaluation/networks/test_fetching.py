@@ -263,7 +263,7 @@ def test_a_disk_that_fills_up_on_the_way_leaves_what_came(made, monkeypatch, ser
     before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, before[1]))
     try:
-        with pytest.raises(FetchError, match=r"There is no room left for squeezenet1_1 in .* it goes on where it stopped"):
+        with pytest.raises(FetchError, match=r"There is no room left for squeezenet1_1 in .* the download continues where it stopped"):
             get(file)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)

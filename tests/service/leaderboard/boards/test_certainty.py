@@ -114,13 +114,13 @@ class TestWorkedExample:
 
     def test_the_entrys_page_says_where_it_stands_alone_and_among_all(self, client, worked):
         first, last = (text(client.get(reverse("entry", args=[worked.submissions.get(method_name=name).pk]))) for name in "AD")
-        assert "Looked at alone, its rank is 1 to 1; among all, 1 to 2." in first and "0.54 to 0.94" in first
-        assert "Looked at alone" not in last, "both say the same"
+        assert "95 % range of its rank: 1 to 1 for this entry alone, 1 to 2 for all entries at once." in first and "0.54 to 0.94" in first
+        assert "for this entry alone" not in last, "both say the same"
 
     def test_an_entry_hidden_since_is_counted_in_both_ranges_or_none(self, client, worked):
         worked.submissions.get(method_name="A").hide(None, "a reason")
         pages = [text(client.get(reverse("entry", args=[worked.submissions.get(method_name=name).pk]))) for name in "BC"]
-        assert [found for page in pages for found in re.findall(r"Looked at alone[^.]*", page)] == [], "both say the same, as before"
+        assert [found for page in pages for found in re.findall(r"[^.]*for this entry alone", page)] == [], "both say the same, as before"
 
     def test_told_apart_alone_and_not_on_the_board_is_said_of_both(self, client, worked):
         page, by_metric = compared(client, worked, "A", "C")
@@ -176,7 +176,7 @@ class TestIntervals:
         assert metric.ci_low[0] is None and metric.ci_low[1] < metric.ci_high[1]
         page = text(client.get(address(phase)))
         assert "<b>1.000</b>" in page and "<b>0.999999</b>" in page, "only what is perfect is shown so"
-        said = "All 8 items have this value; up to 31 % of others may differ."
+        said = "All 8 items have this value; up to 31 % of all items may have another (95 % confidence)."
         assert said in page and said in text(client.get(reverse("entry", args=[perfect.pk])))
         assert said not in text(client.get(reverse("entry", args=[near.pk])))
 
@@ -189,7 +189,7 @@ class TestIntervals:
         for key in ("ci_low", "ci_high", "rank_low", "rank_high", "group"):
             assert getattr(metric, key) == [None] * 3
         assert metric.rank == [1, 2, 3] and metric.leads == []
-        few = f"5 items: too few for intervals, brackets or rank intervals; {GROUPS_FOR_BOARD_INTERVAL} are needed."
+        few = f"5 items: too few for intervals, brackets and ranges of ranks. At least {GROUPS_FOR_BOARD_INTERVAL} are needed."
         page = text(client.get(address(phase)))
         assert few in sentences(page) and "±" not in page and "Bracket" not in page and "Leads on" not in page
         assert few in text(client.get(reverse("entry", args=[sent[0].pk])))
@@ -207,8 +207,10 @@ class TestIntervals:
         entry(phase, TeamFactory(challenge=challenge), {"f1": spread(0.5, 12)})
         snapshots.make_all(phase)
         assert board(phase).resampled == "group"
-        few = f"3 groups: too few for intervals, brackets or rank intervals; {GROUPS_FOR_BOARD_INTERVAL} are needed. "
-        assert few + "The items of one group are alike and cannot stand for others." in sentences(text(client.get(address(phase))))
+        few = f"3 groups: too few for intervals, brackets and ranges of ranks. At least {GROUPS_FOR_BOARD_INTERVAL} are needed. "
+        assert few + "The items of one group are alike, so more items do not replace another group." in sentences(
+            text(client.get(address(phase)))
+        )
 
     def test_units_are_called_as_the_challenge_calls_them(self, client, challenge):
         phase = PhaseFactory(challenge=challenge)
@@ -225,8 +227,8 @@ class TestIntervals:
         phase.touch_board()
         snapshots.make_all(phase)
         said = sentences(text(client.get(address(phase))))
-        few = f"3 streets: too few for intervals, brackets or rank intervals; {GROUPS_FOR_BOARD_INTERVAL} are needed. "
-        assert few + "The houses of one street are alike and cannot stand for others." in said
+        few = f"3 streets: too few for intervals, brackets and ranges of ranks. At least {GROUPS_FOR_BOARD_INTERVAL} are needed. "
+        assert few + "The houses of one street are alike, so more houses do not replace another street." in said
         before.refresh_from_db()
         assert "over 12 items" in certainty.foot(before.board, before.board.overall)[0], "a ranking keeps its words"
 
@@ -262,7 +264,7 @@ class TestWhoTakesPart:
         metric = board(worked).metrics[0]
         assert metric.rank[4] == 4 and metric.group[4] is None and metric.rank_low[4] is None
         assert metric.untested == ["", "", "", "", "lacks"] and metric.group[:4] == [1, 2, 2, 3]
-        said = "Not tested: it lacks items that most others have."
+        said = "Not tested: this entry lacks items that most other entries have."
         assert said in text(client.get(address(worked))) and said in text(client.get(reverse("entry", args=[sent.pk])))
         _, with_b = compared(client, worked, "A", "B")
         page, with_e = compared(client, worked, "A", "E")
@@ -277,8 +279,8 @@ class TestWhoTakesPart:
         snapshots.make_all(phase)
         content = board(phase)
         assert content.overall.group == content.column("offset").group == [None] * 4 and any(content.column("f1").group)
-        said = "Corner offset has values on 5 items: too few for brackets or rank intervals of this order; "
-        said += f"{GROUPS_FOR_BOARD_INTERVAL} are needed."
+        said = "Corner offset has values on 5 items: too few for brackets and ranges of ranks in this order. "
+        said += f"At least {GROUPS_FOR_BOARD_INTERVAL} are needed."
         for query, is_said in (("", True), ("?sort=offset", True), ("?sort=f1", False)):
             assert (said in sentences(text(client.get(f"{address(phase)}{query}")))) == is_said, query
 
@@ -300,7 +302,7 @@ class TestWhoTakesPart:
         overall = build._overall("mean_rank", "f1", metrics, both, [True] * 4)
         assert overall.fixed == ["offset"] and overall.group == [1, 1, 1, 2]
         shown = certainty.foot(content.model_copy(update={"overall": overall}), overall)
-        assert f"{metrics[1].title} has no values per item: its order is used as it is." in shown
+        assert f"{metrics[1].title} has no values per item, so its order is used without a test." in shown
         assert certainty.SENTENCES["overall"] in shown
         neither = build._overall("mean_rank", "f1", metrics, both | {"f1": both["offset"]}, [True] * 4)
         assert neither.group == [None] * 4 and neither.fixed == []
@@ -353,7 +355,7 @@ class TestBefore:
         data = json.loads(zlib.decompress(bytes(old.payload)))
         page = text(client.get(address(old.phase, "snapshot", digest=old.digest)))
         noun, n = data["resampled"], data["n_resampled"]
-        assert f"intervals, brackets and rank intervals are percentile bootstraps over {n} {noun}s." in page
+        assert f"intervals, brackets and ranges of ranks are percentile bootstraps over {n} {noun}s." in page
         for key in ("claim", "bracket", "ranks"):
             assert certainty.SENTENCES[key] not in page
         ranks = data["overall"]

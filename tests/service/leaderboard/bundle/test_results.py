@@ -360,7 +360,7 @@ def test_the_console_shows_the_table_and_offers_no_scoring(published, client, pe
     client.force_login(people.organizer)
     place = "/console/challenges/radiance-fields/"
     page = client.get(f"{place}phases/published/").content.decode()
-    assert "table_4.csv" in page and "It accepts no uploads" in page and "scoring/" not in page
+    assert "table_4.csv" in page and "A phase of reported figures accepts no uploads" in page and "scoring/" not in page
     for gone in ("metrics", "reference", "scoring"):
         assert client.get(f"{place}phases/published/{gone}/").status_code == 404
     entry = published.submissions.first()

@@ -204,7 +204,11 @@ def test_the_studys_page_shows_scores_and_agreement(desk, server, study):
     assert line["gate"]["tolerated"] == 0.15
     assert row.content["agreement"]["names"] == ["jane"] and row.content["raters"] == ["jane"]
     page = text_of(desk.get(public))
-    assert "May replace a rater" in page and f"Too few raters answered {QUESTIONS_FOR_GATE} of its questions" in page and "0.06 USD" in page
+    assert (
+        "May replace a rater" in page
+        and (f"Too few raters share {QUESTIONS_FOR_GATE} of the judge&#x27;s questions") in page
+        and "0.06 USD" in page
+    )
     assert "The study’s raters are skilled people: a judge may be 0.15 worse" in page
     assert analyse_due() == 0
     more = planning.make(study, None, "seer-2", Wish("one-view", 3))

@@ -87,7 +87,7 @@ def test_a_reference_that_takes_long_to_read_is_stopped_and_says_so(monkeypatch,
         raise JobFailed("time", "", seconds)
 
     monkeypatch.setattr(sandbox, "run", slow)
-    with pytest.raises(Refused, match="within the 1 s one job may take"):
+    with pytest.raises(Refused, match="within the 1 s that one job may take"):
         read_reference("house.obj", [b"v 0 0 0\n"], WIREFRAME)
     assert limits_given == [1]
 

@@ -112,7 +112,7 @@ def test_tracebacks_are_for_staff_only(client, entry, people, at):
     for user, shown in ((people.organizer, False), (people.staff, True)):
         client.force_login(user)
         text = client.get(at(f"entries/{entry.pk}/")).content.decode()
-        assert "The worker&#x27;s disk had no room." in text and ("Traceback: secret" in text) == shown
+        assert "The worker&#x27;s disk was full." in text and ("Traceback: secret" in text) == shown
 
 
 def test_entries_are_filtered_by_state_mark_phase_and_text(desk, entry, people, phase, at):

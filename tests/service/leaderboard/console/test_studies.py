@@ -72,7 +72,7 @@ def test_a_method_with_too_few_votes_is_listed_apart(address, phase, client):
     table = page[page.index('<table class="prefer">') :]
     order = [table.index(text) for text in (">A<", ">B<", ">C<", "to have a place:", "newcomer")]
     assert order == sorted(order)
-    assert "Compared by too few raters, or on too few" in table and "People put A first." in page
+    assert "These entries were compared by too few raters, or on too few" in table and "People put A first." in page
 
 
 def labels(text: str) -> dict:

@@ -166,7 +166,7 @@ def test_parts_in_hand_say_how_long_they_are_held_and_tokens_that_wait(desk, at,
         expire(Part.objects.get(pk=part.pk))
         part = claim(token)
     page = " ".join(desk.get(at("workers/")).content.decode().split())
-    assert ">waits<" in page and "its last 2 parts ended without a result" in page and "Parts in progress" not in page
+    assert ">waits<" in page and "the last 2 parts ended without a result" in page and "Parts in progress" not in page
 
 
 def test_a_difference_is_shown_and_decided(desk, at, challenge, entry):
@@ -175,7 +175,7 @@ def test_a_difference_is_shown_and_decided(desk, at, challenge, entry):
         work(one)
     part = work(other, lies=True)
     page = desk.get(at("workers/")).content.decode()
-    assert "Two workers differ" in page and "#1 Roofer" in page and "held back" in page
+    assert "Two workers got different results" in page and "#1 Roofer" in page and "held back" in page
     assert desk.post(at("workers/"), {"act": "decide", "part": part.pk, "right": 999}).status_code == 404
     right = PartRecord.objects.get(part=part, token=one)
     desk.post(at("workers/"), {"act": "decide", "part": part.pk, "right": right.pk})

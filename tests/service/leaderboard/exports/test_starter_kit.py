@@ -98,7 +98,7 @@ def test_a_kit_of_renders_checks_and_scores_as_written(client, challenge, people
     assert verdict.accepted and verdict.items.keys() == rich_views().keys()
     assert (verdict.items["garden/000"].width, verdict.items["garden/000"].height) == (40, 28)
     readme = (folder / "README.md").read_text()
-    assert "a pattern for each of the 5 items" in readme and "laid on #000000; those of another size" in readme
+    assert "a pattern for each of the 5 items" in readme and "placed on #000000. Images of another size" in readme
     outcome = local.score(folder / "example-entry", folder / "example-reference", manifest_file=folder / "manifest.json")
     assert 10 < outcome.scores["psnr"][1].value < 40
 

@@ -83,7 +83,8 @@ def test_a_study_ends_at_the_look_that_settles_first_place(study, phase, people)
     assert not study.looks.exists() and study.state == "open"
     said = said_of(study, 150)
     assert said == (
-        "Not settled: none of 3 planned looks at first place has been taken. The next is due at 160 answers of at least 5 raters on 5 "
+        "Not settled: none of 3 planned looks at first place has been taken. The next look is due at 160 answers from at "
+        "least 5 raters on 5 "
         "items, and 150 count so far."
     )
     answered(study, 30)
@@ -95,7 +96,7 @@ def test_a_study_ends_at_the_look_that_settles_first_place(study, phase, people)
         look = study.looks.get(number=2)
     assert look.is_settled and study.state == "closed" and InterimAnalysis.that_ended(study) == look
     assert AuditEntry.objects.filter(action="study.close", actor=None).count() == 1
-    assert said_of(study, None).startswith(f"Settled: secret-method-0 is first, by look {look.number} of 3 planned looks")
+    assert said_of(study, None).startswith(f"Settled: secret-method-0 is first, at look {look.number} of 3 planned looks")
     # Nothing that comes later changes what a look found, and nobody asks on until another is first.
     votes = study.study_votes.count()
     assert answered(study, 200, worth=(-3, 3, 0, 0)) and study.study_votes.count() == votes + 200
@@ -106,7 +107,7 @@ def test_a_study_ends_at_the_look_that_settles_first_place(study, phase, people)
     Study.objects.update(is_public=True)
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/live/"
     page = Client().get(address).content.decode()
-    assert "Settled: secret-method-0 is first, by look" in page
+    assert "Settled: secret-method-0 is first, at look" in page
     taken = Client().get(f"/api/v1{address.removesuffix('people/live/').replace(phase.slug, f'phases/{phase.slug}')}studies/live").json()
     assert (taken["planned_looks"], taken["looks"][-1]["first"], taken["looks"][-1]["settled"]) == (3, "secret-method-0", True)
     assert "withheld by the organizers is first" in said_of(study, None, {"secret-method-0"})
@@ -139,8 +140,8 @@ def test_no_look_before_five_people_and_five_samples(study, raters, samples):
     answered(study, 200, raters, samples)
     assert not study.looks.exists() and study.state == "open"
     assert said_of(study, 200) == (
-        "Not settled: none of 3 planned looks at first place has been taken. 200 answers count so far; the next look waits until they are "
-        "of at least 5 raters on 5 items."
+        "Not settled: none of 3 planned looks at first place has been taken. 200 answers count so far. The next look waits "
+        "until they come from at least 5 raters on 5 items."
     )
     # It is taken as soon as they are there.
     answered(study, 40, 15, 20, seed=1)

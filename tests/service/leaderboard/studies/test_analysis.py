@@ -125,7 +125,7 @@ def test_an_analysis_that_breaks_ends_with_a_sentence(phase, monkeypatch, settin
         StudyAnalysis.objects.update(lease_until=None)
         assert analyse_due() == 1
     row = study.analyses.get()
-    assert row.state == "failed" and failed(row) == "Analysing this study failed. An error in the service stopped it."
+    assert row.state == "failed" and failed(row) == "Analysing this study failed. An error in the service stopped the job."
     assert "ZeroDivisionError" in row.failure_detail
 
 
@@ -312,17 +312,17 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
             turned([("a", "b"), ("b", "c"), ("a", "c")], every=2),
             {},
             [
-                "First place with people is open: a, b and c may be first.",
+                "First place with people is not settled: a, b and c may be first.",
                 "All entries are tied, so there is no order that a subset",
                 # Of b, which nobody's answers move.
                 "No interval, because all raters and items give the same value.",
             ],
-            ["too few answers", "What first place hangs on", "Steady:", "These met none"],
+            ["too few answers", "What first place hangs on", "Steady:", "People compared these entries with none"],
         ),
         (
             turned([("a", "b"), ("c", "d")], every=5),
             {},
-            ["each part has an order of its own", "These met none of those above."],
+            ["each connected group has its own order", "People compared these entries with none of the entries above."],
             ["too early"],
         ),
     ],
@@ -505,7 +505,7 @@ def test_the_json_of_an_analysis_holds_only_numbers_that_json_knows(phase, clien
 def test_a_phase_without_a_study_says_so_and_lets_its_organizers_make_one(phase, client, people):
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/"
     page = client.get(address).content.decode()
-    assert "No study of this phase yet" in page and "We do not know yet which of its metrics" in page and "/console/" not in page
+    assert "No study of this phase yet" in page and "We do not know yet which of this phase's metrics" in page and "/console/" not in page
     client.force_login(people.organizer)
     page = client.get(address).content.decode()
     studies = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/"

@@ -32,7 +32,7 @@ from tests.support.people import People
 
 NOBODY = "No study with people yet."
 NO_RATINGS = "were made here yet"
-NONE_BETTER = "No metric is shown to be better than chance."
+NONE_BETTER = "No metric is shown to agree with people better than chance."
 RATER = Estimate(0.72, 0.68, 0.76, 300, raters=12, samples=10, se=0.02)  # how often two raters of a study say the same
 
 
@@ -324,7 +324,7 @@ def test_the_page_in_its_four_states_and_for_whom(django_assert_max_num_queries)
     Challenge.objects.filter(pk=roofs.pk).update(visibility="public", simulated=True)
     assert NO_RATINGS in page("wireframe") and "Simulated 3 demo studies" in page("wireframe")
     held(PhaseFactory(challenge=ChallengeFactory(family="render")), "few", 7, raters=3, key="few")  # or of enough people who decided none
-    assert f"that takes {RATERS_FOR_FIGURE} raters, {ITEMS_FOR_FIGURE} items, and votes that name a winner." in page("render")
+    assert f"a figure needs {RATERS_FOR_FIGURE} raters, {ITEMS_FOR_FIGURE} items, and votes that name a winner." in page("render")
     for user, most in ((None, 6), (people.owner, 14), (people.organizer, 14)):
         client = Client()
         if user is not None:
@@ -368,8 +368,8 @@ def test_a_metrics_page_lists_the_studies_that_its_figure_is_of_though_their_pha
 def test_of_a_metric_that_was_trained_on_the_answers_of_the_one_study_its_page_claims_nothing(monkeypatch):
     monkeypatch.setattr(held_against_people, "ENTRIES", 8)  # enough for what differences mean
     held(PhaseFactory(challenge=ChallengeFactory()), "one", 2, noise={"edge_f1": 0.2, "hss": 0.3}, trained={"hss": "these"})
-    said = "It was, or may have been, trained on the votes it is compared with (trained on these votes), so they say nothing."
-    claims = ("It decides as people do in", "What a difference means", "10 pairs with a difference like this")
+    said = "The agreement is no evidence: this metric was or may have been trained on the same votes (trained on these votes)."
+    claims = ("This metric picks the same winner as people in", "What a difference means", "10 pairs with a difference like this")
     trained, other = (re.sub(r"\s+", " ", Client().get(f"/metrics/{key}/").content.decode()) for key in ("hss", "edge_f1"))
     assert said in trained and "trained on these votes</span>" in trained
     assert [(one in trained, one in other) for one in claims] == [(False, True)] * 3
@@ -383,7 +383,7 @@ def test_a_metrics_page_says_which_of_its_studies_another_stands_for():
         metric_ranking.KEPT.clear()
         return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", Client().get("/metrics/edge_f1/").content.decode()))
 
-    said = "Not counted: it shares items or raters with a larger study, which is counted."
+    said = "Not counted: this study shares items or raters with a larger study, which is counted."
     assert "mean of 4 studies" in page() and said not in page()
     Rater.objects.filter(study__in=studies[:2], name="rater 01").update(user=UserFactory())
     assert "mean of 3 studies" in page() and page().count(said) == 1

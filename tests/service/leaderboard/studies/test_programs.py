@@ -300,7 +300,7 @@ class TestOpinionScores:
         for address in (f"/metrics/{row.full_key}/", console):
             assert page(address).count("0.900 [0.610, 0.970]") == 3, address
             assert "50 is chance." in page(address)
-            assert "It answers 40 % of the comparisons." in page(address) and "so this interval is rough" in page(address)
+            assert "The program answers 40 % of the comparisons." in page(address) and "so this interval is rough" in page(address)
         assert "No study with people yet" not in page(f"/metrics/{row.full_key}/")
         few = decided | {"low": None, "high": None, "state": "too_few", "reason": asdict(few_raters(3))}
         ProgramValues.objects.update(decided=few)

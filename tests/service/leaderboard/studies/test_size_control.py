@@ -72,7 +72,7 @@ def test_the_reference_point_of_size_is_last_and_a_metric_that_is_no_more_than_s
     size, hss = summary.metric("size"), summary.metric("hss")
     assert hss.decided == size.decided and size.decided.value > 0.8
     assert hss.above_size is False and size.above_size is None
-    words = "not shown to beat size alone"
+    words = "not shown to agree better than the entry&#x27;s size alone"
     assert words in client.get(reverse("study", args=[phase.challenge.slug, phase.slug, "people"])).content.decode().lower()
     snapshots.make_all(phase)
     assert words in client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/").content.decode().lower()

@@ -148,12 +148,12 @@ def test_what_its_card_forbids_to_rank_has_neither_place_nor_state_word(judged, 
     assert line.trained == "refused" and line.places is None and line.decided.value is not None
     snapshots.make_all(phase)
     board = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/").content.decode()
-    assert "<b>not ranked</b>" in board and "Its weights may not rank" in board
+    assert "<b>not ranked</b>" in board and "s weights may not rank" in board
     ranking = metric_ranking.of(AnonymousUser()).families[phase.challenge.family]
     row = next(one for one in ranking.rows if one.key == forbidden)
     assert state(row.line) == "" and row.line.places is None
     page = client.get(f"/metrics/{forbidden}/").content.decode()
-    assert "Its weights may not rank" in page and "<b>0</b> <span>leaderboards you can see rank by it" in page
+    assert "s weights may not rank" in page and "<b>0</b> <span>leaderboards you can see rank by it" in page
 
 
 def test_the_board_the_study_exports_and_the_api_say_it(judged, shelf, client):  # noqa: F811

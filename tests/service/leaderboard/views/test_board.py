@@ -90,7 +90,7 @@ class TestBoard:
         entry(phase, TeamFactory(challenge=phase.challenge), {"osim": [0.5, 0.5], "psnr": [20.0, 21.0]})
         build_due_boards()
         page = text(client.get(address(phase)))
-        assert "No longer computed: its values stay and do not rank." in page and "0.5000" in page
+        assert "This metric is no longer computed: its values stay and do not rank." in page and "0.5000" in page
 
     def test_it_sorts_by_any_column_by_link(self, client, ranked):
         orders = {"?sort=hss": ("ridge-net", "valley-net", "hull"), "?sort=hss&order=reversed": ("hull", "valley-net", "ridge-net")}
@@ -270,7 +270,7 @@ class TestSnapshot:
         row = page.partition("<b>withheld by the organizers</b>")[2].partition("</td>")[0]
         assert row and "<time" not in row and f"/entries/{it.pk}/" not in page
         it.refresh_from_db()
-        when = re.search(r"Since then 1 entry has lost the name on <time datetime=\"([^\"]+)\"", page)
+        when = re.search(r"Since this snapshot was made, 1 entry has lost the name on <time datetime=\"([^\"]+)\"", page)
         assert when is not None and datetime.fromisoformat(when[1]) == it.hidden_at.replace(microsecond=0)
 
     def test_a_short_digest_leads_to_the_whole_one(self, client, ranked):

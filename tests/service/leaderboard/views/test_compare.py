@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.metrics.registry import REGISTRY
+from leaderboard.boards.comparison import Ground
 from leaderboard.models import Study, read_board
 from leaderboard.records.unit import Unit
 from leaderboard.stats.meaning import At
@@ -24,7 +25,6 @@ from leaderboard.stats.uncertainty import Paired
 from leaderboard.stats.votes import Vote
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.tasks import build_due_boards
-from leaderboard.views import compare
 from leaderboard.views.compare import Comparison
 from leaderboard.views.docs import TITLES
 from leaderboard.wording.board import difference
@@ -74,7 +74,7 @@ class TestCompare:
     def test_it_counts_items_and_says_what_the_paired_test_says(self, client, two):
         page = text(client.get(compared(two, metric="hss")))
         assert "ridge-net is better on 2, B valley-net on 1, equal on 1 of 4 items" in page
-        few = f"4 items: too few for intervals, brackets or rank intervals; {GROUPS_FOR_BOARD_INTERVAL} are needed."
+        few = f"4 items: too few for intervals, brackets and ranges of ranks. At least {GROUPS_FOR_BOARD_INTERVAL} are needed."
         assert "0.3000" in page and set(verdicts(page).values()) == {few}
 
     def test_of_eight_houses_it_says_which_is_better(self, client, eight):
@@ -169,7 +169,7 @@ class TestWhatPeopleSayOfTwo:
         assert "People prefer A." in turned and "Asked about these two, 83 of 100 prefer A [" in turned
 
     def test_where_people_judged_the_two_nothing_is_inferred_from_others_with_such_a_difference(self, client, two, monkeypatch):
-        monkeypatch.setattr(compare, "of_board", lambda *_: (None, MEANT))
+        monkeypatch.setattr(Ground, "on_board", lambda *_: (None, MEANT))
         assert difference(MEANT) in text(client.get(compared(two)))
         judged(two)
         assert difference(MEANT) not in text(client.get(compared(two)))
@@ -216,7 +216,7 @@ class TestWhatPeopleSayOfTwo:
     def test_below_the_smallest_numbers_only_what_is_missing_is_said(self, client, two):
         judged(two, raters=3)
         page = text(client.get(compared(two)))
-        assert f"It is too early to say.</b> {sentence(few_raters(3))}" in page and "Of 100 comparisons" not in page
+        assert f"It is too early to say.</b> {sentence(few_raters(3))}" in page and "picks the same winner" not in page
 
     def test_a_challenge_has_its_own_noun_on_the_page_of_the_pair_and_of_the_study(self, client, two):
         two[0].phase.challenge.item_noun = "house"
@@ -287,7 +287,7 @@ class TestSeveral:
         phase = four[0].phase
         twin = entry(phase, four[1].team, {"corner_f1": FOUR["a-net"]}, method_name="twin-net")
         page = " ".join(text(client.get(lined_up([*four, twin], 0, 4, 1))).split())
-        assert "<b>2 of them are level in first place by Corner F1.</b>" in page
+        assert "<b>2 of these entries share first place by Corner F1.</b>" in page
         assert "The entry with the better value is listed first; 0: equal" in page and ">Better</th>" not in page
 
     @pytest.mark.parametrize(
@@ -312,7 +312,7 @@ class TestSeveral:
     def test_of_few_items_values_stand_alone(self, client, two, phase, people):
         third = entry(phase, people.team, {**scores(0.5), "hss": [0.5, 0.5, 0.5, 0.5]}, method_name="third-net")
         page = text(client.get(lined_up([*two, third], 0, 1, 2)))
-        assert f"4 items: too few for intervals, brackets or rank intervals; {GROUPS_FOR_BOARD_INTERVAL} are needed." in page
+        assert f"4 items: too few for intervals, brackets and ranges of ranks. At least {GROUPS_FOR_BOARD_INTERVAL} are needed." in page
         assert 'id="pairs"' not in page and "but is tied with" not in page and "third-net" in page
 
     def test_withheld_values_are_not_tested(self, client, four):

@@ -38,7 +38,7 @@ def without_nothing(value):
 def test_a_fresh_service_shows_real_people_first(client):
     front, metrics = client.get("/").content.decode(), client.get("/metrics/").content.decode()
     assert "published, recomputed" in front and "imulated" not in front
-    assert "GSC: Size alone agrees with people in 84 [81, 86] of 100 comparisons within one camera path and in 77" in front
+    assert "GSC: The size of a result alone agrees with people in 84 [81, 86] of 100 comparisons within one camera path and in 77" in front
     assert 'id="set-gsc"' in metrics and 'id="set-nerf-qa"' in metrics and 'aria-current="true"' in metrics
     assert [one["name"] for one in client.get("/api/v1/evidence/").json()] == NAMES
 
@@ -52,7 +52,9 @@ def test_the_metrics_of_a_kind_are_shown_by_what_was_published_of_it(client, kin
 
 def test_a_metric_of_a_published_name_begins_with_what_is_published_and_stays_apart(client):
     page = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", client.get("/metrics/lpips_alex/").content.decode()))
-    assert "published, recomputed No study here has compared it with people yet. In NeRF-QA, LPIPS (alex) as published picks" in page
+    assert (
+        "published, recomputed No study here has compared this metric with people yet. In NeRF-QA, LPIPS (alex) as published picks"
+    ) in page
     assert "Published · not pooled." in page and "human level" not in page
     assert "as published picks" not in client.get("/metrics/hss/").content.decode()
 
@@ -68,7 +70,7 @@ def test_published_metrics_go_by_name_and_material_in_the_api(client):
 def test_a_set_that_was_verified_here_says_when(client, settings, tmp_path):
     settings.EVIDENCE_DIR = tmp_path / "evidence"
     record = shown.shipped()["gsc"]
-    assert "It has not passed on this server yet." in client.get("/evidence/gsc/").content.decode()
+    assert "The check has not passed on this server yet." in client.get("/evidence/gsc/").content.decode()
     store.note_verified(record, same=True)
     today = f"{timezone.now():%-d %b %Y}"
     assert f"verified on {today}" in strip_tags(client.get("/evidence/gsc/").content.decode())

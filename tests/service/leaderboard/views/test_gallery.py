@@ -105,7 +105,7 @@ class TestPlace:
         it = entry(phase, people.team, scores(0.4), method_name="worse one")
         build_due_boards()
         page = text(signed_in(people.other).get(page_of(it)))
-        assert "It has no rank, because only the best entry of each team by the primary metric counts: #1, better one." in page
+        assert "This entry has no rank. Only the best entry of each team by the primary metric counts: #1, better one." in page
 
     def test_while_the_board_is_hidden_a_team_reads_no_place(self, two, people):
         Phase.objects.filter(pk=two[0].phase_id).update(board="hidden", board_at=timezone.now() + timedelta(days=1))

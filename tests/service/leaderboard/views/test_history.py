@@ -43,7 +43,7 @@ def history(phase, user=None) -> str:
 
 def test_each_step_says_what_came_and_who_moved(three):
     page = history(three[0].phase)
-    assert "The oldest ranking that is kept: 1 entry." in page
+    assert "This is the oldest ranking that is kept. It has 1 entry." in page
     assert "New: second-net by" in page and "first-net falls from rank 1 to 2" in page
     assert "Ranks over time" in page and page.index("New: third-net") < page.index("New: second-net")
 

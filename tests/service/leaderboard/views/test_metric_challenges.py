@@ -182,7 +182,7 @@ class TestWhatAnEntrantReads:
         words = page(client, contest)
         ((percent, rest),) = re.findall(r"Turned owner, yours (\d+) % (.{60})", words)
         assert int(percent) == round(100 * row["decided"]["value"])
-        assert not re.search(r"\d\.\d", words.partition("Share of the comparisons")[0])
+        assert not re.search(r"\d\.\d", words.partition("Share of comparisons")[0])
         assert rest.startswith(("better than chance Always", "not shown to be better than chance Always"))
         exact = {f"{row['decided'][name]:.3f}" for name in ("value", "low", "high")}
         for address, text in everything(client, contest).items():
@@ -229,7 +229,7 @@ def test_the_final_board_says_which_metrics_may_be_the_best_and_between_which_pl
     worked()
     MetricChallenge.objects.update(closes_at=timezone.now())
     words = page(client, contest)
-    assert "Closer by owner is significantly better than every other." in words
+    assert "Closer by owner agrees with people significantly better than every other metric." in words
     assert re.search(r" 1 Closer owner 0\.\d{3} 0\.\d{3} to 0\.\d{3}", words)
     assert re.search(r" 2 Blind stranger .*? not shown to differ from chance", words)
     assert "tier" not in words and EARLIER not in words

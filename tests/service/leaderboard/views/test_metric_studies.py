@@ -58,11 +58,14 @@ def test_it_says_where_how_far_by_whom_and_when(studied, client):
     page = words(html)
     agreed = round(100 * line.decided.value)
     assert line.standing is Standing.WORSE_THAN_CHANCE
-    assert f"Corner F1 decides {agreed} as they did (95 % interval " in html and f"{agreed} {STANDINGS[line.standing][1]}" in page
+    assert (
+        f"Corner F1 picks the same winner as people in {agreed} of 100 comparisons (95 % interval " in html
+        and (f"{agreed} {STANDINGS[line.standing][1]}") in page
+    )
     assert "by 8 raters, " in page and f"{row.finished_at:%B %Y}" in page
     assert f"{phase.challenge.title}, {phase.title}" in page and "simulated" in page
     assert reverse("study", args=[phase.challenge.slug, phase.slug, "people"]) in html
-    assert f"simulated It decides as simulated raters do in {agreed} of 100 comparisons [" in page
+    assert f"simulated This metric picks the same winner as simulated raters in {agreed} of 100 comparisons [" in page
     assert f"]: {STANDINGS[line.standing][1]}" in page
     assert NOTHING in text(client.get("/metrics/sap3d/"))  # a metric that the phase does not have
 
@@ -138,7 +141,7 @@ def test_many_studies_cost_no_more_queries_than_one(studied, client, people, dja
             client.force_login(who)
         with django_assert_max_num_queries(20):
             page = text(client.get(PAGE))
-        assert page.count("decides ") >= (7 if who else 4) and ("More 1" in page) == bool(who)
+        assert page.count("picks the same winner as people in ") >= (7 if who else 4) and ("More 1" in page) == bool(who)
 
 
 @pytest.mark.parametrize(
@@ -163,9 +166,9 @@ def test_the_page_opens_with_a_figure_of_real_people_and_not_with_what_is_newest
     assert analyse_due() == 1
     page = words(text(client.get(PAGE)))
     assert page.index("Of three people") < page.index("Which is closer?") and f"too early: 3 of {RATERS_FOR_FIGURE} raters" in page
-    assert "simulated It decides as simulated raters do in" in page
+    assert "simulated This metric picks the same winner as simulated raters in" in page
     studied.raters.first().study.delete()
-    assert f"It is too early to say: 3 of {RATERS_FOR_FIGURE} raters." in words(text(client.get(PAGE)))
+    assert f"it has 3 of {RATERS_FOR_FIGURE} raters that are needed." in words(text(client.get(PAGE)))
 
 
 def test_beside_figures_of_real_people_nothing_is_said_of_simulated_ones(studied, client):
@@ -239,7 +242,10 @@ def test_of_a_study_whose_answers_are_all_alike_the_page_does_not_say_that_there
     imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 1))
     assert analyse_due() == 1
     page = words(text(client.get(PAGE)))
-    said = "It decides as people do in 50 of 100 comparisons, of 64 votes. No interval, because all raters and items give the same value."
+    said = (
+        "This metric picks the same winner as people in 50 of 100 comparisons (64 votes). No interval, because all raters "
+        "and items give the same value."
+    )
     assert said in page and "No study with people yet" not in page
 
 

@@ -94,7 +94,7 @@ def test_cards_tell_places_that_are_shared_and_figures_with_their_intervals(clie
     study, entry = sheets
     assert [(strip.place, strip.value, strip.more) for strip in study.strips] == [("1–2", "50 %", "[33, 67]")] * 2
     assert study.foot == "36 votes by 6 raters" and [strip for strip in study.strips if not strip.width > 0] == []
-    assert "People put it first, level with valley-net: it wins 50 % of its comparisons [33, 67]" in entry.words
+    assert "People put this entry first, level with valley-net: it wins 50 % of its comparisons [33, 67]" in entry.words
     people, *metrics = entry.strips
     assert (people.name, people.value, people.more, people.place) == ("People", "50 %", "[33, 67]", "1–2")
     assert metrics and "36 votes by 6 raters" in entry.note
@@ -218,9 +218,9 @@ def test_without_a_contradiction_the_first_three_stand_there(ranking):
 
 
 def test_level_entries_are_called_level_and_names_without_letters_of_the_font_by_their_number():
-    assert sheet_of(board_of([0.9, 0.9, 0.1])).words == "method 0 and 1 other share first place."
+    assert sheet_of(board_of([0.9, 0.9, 0.1])).words == "method 0 and 1 other entry share first place."
     ranking = board_of([0.9, 0.9, 0.1], name=["网络重建", "x" * 200, "Müller"])
-    assert sheet_of(ranking).words == "entry 1 and 1 other share first place."
+    assert sheet_of(ranking).words == "entry 1 and 1 other entry share first place."
     assert [row.name for row in sheet_of(ranking).rows] == ["entry 1", "x" * 200, "Muller"]
     judged_ = sheet_of(judged(ranking, SHARES, over=OVER).model_copy(update={"overall": board_of([0.9, 0.5, 0.1]).overall}))
     assert judged_.words.startswith("The metrics put entry 1 first. People prefer xxx") and len(judged_.words) < 90
@@ -230,7 +230,7 @@ def test_an_entry_that_nobody_judged_has_no_strip_of_people():
     ranking = judged(board_of([0.9, 0.5, 0.1]), [0.3, 0.8, None], over=OVER)
     judged_, unjudged = (share_cards.entry_sheet(ranking, index, "C · P", "snapshot") for index in (1, 2))
     assert [strip.name for strip in judged_.strips] == ["People", "A"]
-    assert "People put it first: it wins 80 % of its comparisons [75, 85]." in judged_.words
+    assert "People put this entry first: it wins 80 % of its comparisons [75, 85]." in judged_.words
     assert [strip.name for strip in unjudged.strips] == ["A"] and "significantly behind 2 entries." in unjudged.words
     assert judged_.line == "C · P · team 1" and "People" not in unjudged.note
 

@@ -409,7 +409,7 @@ def test_a_manifest_of_another_kind_is_told(server: SmallServer, entry: Path, ca
 
 # --- follow
 
-QUEUED = {"status": "received", "queue_position": 3, "sentence": "It waits for a worker."}
+QUEUED = {"status": "received", "queue_position": 3, "sentence": "The entry waits for a worker."}
 SCORING = {"status": "scoring", "queue_position": None, "progress": {"done": 3, "total": 8}, "sentence": "3 of 8 parts are scored."}
 SCORED = {
     "status": "scored",
@@ -450,17 +450,17 @@ def test_status_says_where_an_entry_stands(server: SmallServer, entry: Path, cap
     capsys.readouterr()
     assert [run("status", 1, "--server", server.url) for _ in range(3)] == [0, 0, 1]
     text = capsys.readouterr().out
-    assert "Entry #11: It waits for a worker.\nNumber 3 in the queue.\n" in text
+    assert "Entry #11: The entry waits for a worker.\nNumber 3 in the queue.\n" in text
     assert "| 3/8 parts\n" in text
     assert text.endswith("It was rejected.\nhouse_01.obj: line 2: edge names vertex 90, there are 1\n")
 
 
 def test_status_says_why_an_entry_is_on_hold(server: SmallServer, entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
     upload(server, entry)
-    server.states = [REJECTED | {"sentence": "It is on hold, because it does not fit the inputs."}]
+    server.states = [REJECTED | {"sentence": "The entry is on hold, because it does not fit the inputs."}]
     capsys.readouterr()
     assert run("status", 1, "--server", server.url) == 1
-    assert capsys.readouterr().out.startswith("Entry #11: It is on hold, because it does not fit the inputs.\n")
+    assert capsys.readouterr().out.startswith("Entry #11: The entry is on hold, because it does not fit the inputs.\n")
 
 
 def test_an_entry_of_others_is_a_refusal(server: SmallServer, capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,7 +53,7 @@ def test_a_rater_who_lost_their_link_gets_another_and_goes_on_where_they_stopped
     going_on = lost.post(f"/rate/{study.key}/answer", answers, content_type="application/json").json()
     names = people.organizer.get_full_name() or people.organizer.username
     for page in (f"/rate/join/{token}/", f"/rate/{study.key}/join/"):
-        assert "They can send you a new link, and your answers stay." in Client().get(page).content.decode()
+        assert "The organizers can send you a new link, and your answers stay." in Client().get(page).content.decode()
         assert names in Client().get(page).content.decode()
     type(study.phase.challenge).objects.update(contact="roofs@example.org")
     assert '<a href="mailto:roofs@example.org"' in Client().get(f"/rate/{study.key}/join/").content.decode()
