@@ -130,46 +130,69 @@ class Table:
 
 def read(text: str, layout: Layout) -> Table:
     """The rows of a CSV text with a head line. Raises `ResultsError` with every problem, by line."""
-    table, problems, separated = lines(text, layout.heads, MAX_ITEM_ROWS if layout.item else MAX_ROWS), [], []
-    rows, digits = [], [0] * len(layout.columns)
-    seen: dict[tuple[str, str], int] = {}
-    places: list[str] = []  # the item of each row
-    group_of: dict[str, str] = {}
-    for number, line in table:
+    found = _Reading(layout, [0] * len(layout.columns))
+    for number, line in lines(text, layout.heads, MAX_ITEM_ROWS if layout.item else MAX_ROWS):
+        found.add(number, line)
+    if found.problems or found.separated:
+        raise ResultsError([*hint(found.separated), *found.problems])
+    return (
+        _by_method(found.rows, found.digits, found.places, found.group_of) if layout.item else Table(tuple(found.rows), tuple(found.digits))
+    )
+
+
+@dataclass
+class _Reading:
+    """Rows of a table while they are read, and what is wrong with them."""
+
+    layout: Layout
+    digits: list[int]  # the most after the point in each column
+    rows: list[ResultRow] = field(default_factory=list)
+    places: list[str] = field(default_factory=list)  # the item of each row
+    group_of: dict[str, str] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    separated: list[str] = field(default_factory=list)  # numbers with separators
+    seen: dict[tuple[str, str], int] = field(default_factory=dict)  # the first line of a method, or of a method and item
+
+    def add(self, number: int, line: Mapping[str, str]) -> None:
+        layout = self.layout
         name = " ".join(line[layout.method].split())
         item = line[layout.item] if layout.item else ""
         if not name or len(name) > MAX_NAME:
-            problems.append(f"line {number}: {layout.method} is {name[:20]!r}; it must be a name of 1 to {MAX_NAME} characters.")
-        elif (first := seen.setdefault((name.casefold(), item), number)) != number:
-            problems.append(f"line {number}: {name} stands on line {first} too; a method has one row{' of an item' if item else ''}.")
+            self.problems.append(f"line {number}: {layout.method} is {name[:20]!r}; it must be a name of 1 to {MAX_NAME} characters.")
+        elif (first := self.seen.setdefault((name.casefold(), item), number)) != number:
+            of_item = " of an item" if item else ""
+            self.problems.append(f"line {number}: {name} stands on line {first} too; a method has one row{of_item}.")
         if layout.item:
-            group = line[layout.group] if layout.group else item
-            if not item or len(item) > MAX_ITEM:
-                problems.append(f"line {number}: {layout.item} must be a name of 1 to {MAX_ITEM} characters.")
-            elif (known := group_of.setdefault(item, group)) != group:
-                problems.append(f"line {number}: {item} is in two groups: {known} and {group}.")
-            places.append(item)
-        values = []
-        for place, it in enumerate(layout.columns):
-            try:
-                values.append(number_in(line[it.column], it.column))
-            except SeparatedNumber as error:
-                separated.append(f"line {number}: {error}")
-                continue
-            except ValueError:
-                problems.append(f"line {number}: {it.column} is {line[it.column]!r}; it must be a number, or empty.")
-                continue
-            printed = line[it.column]
-            digits[place] = max(digits[place], 0 if "e" in printed.lower() else len(printed.partition(".")[2]))  # after the point
+            self._add_item(number, item, line[layout.group] if layout.group else item)
+        values = self._values(number, line)
         for head in layout.links.values():
             if line[head] and not (line[head].startswith(("https://", "http://")) and len(line[head]) <= MAX_ADDRESS):
                 must = f"it must be a web address of at most {MAX_ADDRESS} characters, or empty"
-                problems.append(f"line {number}: {head} is {line[head][:60]!r}; {must}.")
+                self.problems.append(f"line {number}: {head} is {line[head][:60]!r}; {must}.")
         detail = " · ".join(filter(None, (it.words(line[it.column]) for it in layout.details)))[:MAX_DETAIL]
-        rows.append(ResultRow(name, tuple(values), detail, {name: line[head] for name, head in layout.links.items()}))
-    if problems or separated:
-        raise ResultsError([*hint(separated), *problems])
-    return _by_method(rows, digits, places, group_of) if layout.item else Table(tuple(rows), tuple(digits))
+        self.rows.append(ResultRow(name, values, detail, {name: line[head] for name, head in layout.links.items()}))
+
+    def _add_item(self, number: int, item: str, group: str) -> None:
+        if not item or len(item) > MAX_ITEM:
+            self.problems.append(f"line {number}: {self.layout.item} must be a name of 1 to {MAX_ITEM} characters.")
+        elif (known := self.group_of.setdefault(item, group)) != group:
+            self.problems.append(f"line {number}: {item} is in two groups: {known} and {group}.")
+        self.places.append(item)
+
+    def _values(self, number: int, line: Mapping[str, str]) -> tuple[float | None, ...]:
+        values = []
+        for place, it in enumerate(self.layout.columns):
+            printed = line[it.column]
+            try:
+                values.append(number_in(printed, it.column))
+            except SeparatedNumber as error:
+                self.separated.append(f"line {number}: {error}")
+            except ValueError:
+                self.problems.append(f"line {number}: {it.column} is {printed!r}; it must be a number, or empty.")
+            else:
+                after_point = 0 if "e" in printed.lower() else len(printed.partition(".")[2])
+                self.digits[place] = max(self.digits[place], after_point)
+        return tuple(values)
 
 
 def _by_method(rows: Sequence[ResultRow], digits: Sequence[int], places: Sequence[str], group_of: Mapping[str, str]) -> Table:

@@ -15,6 +15,7 @@ from submissions.formats.archive import Package, open_package
 from submissions.formats.errors import FormatError, Remarks, excerpt, size_text
 from submissions.formats.layout import is_companion, is_silent, item_of
 from submissions.formats.wireframe.s23dr import FILE_NAMES, judge_s23dr
+from submissions.kinds import Family
 from submissions.manifest import Item, Manifest
 
 MAX_PROBLEMS = 100
@@ -139,30 +140,35 @@ def _verdict(read: Mapping[str, Any], manifest: Manifest, notes: _Notes) -> Verd
     """The verdict on an upload of which this was read: what its items lack, and what its team is asked to confirm."""
     kind, items = manifest.kind, {item: read[item] for item in manifest.item_ids if item in read}
     wrong = wrong_kind.sentences(kind, len(items), notes.degenerate)
-    if not wrong:
-        empty = [item for item, content in items.items() if not kind.size(content)[1]]
-        sized = {} if kind.images else {item: content for item, content in items.items() if item not in empty}
-        flat = [item for item, content in sized.items() if kind.is_degenerate(content)]
-        for names, lack in ((empty, f"without {kind.nothing}."), (flat, f"of zero size; an item needs {kind.needs}.")):
-            notes.warnings += [f"{_some(names)} {lack}"] if names else []
+    notes.warnings += [] if wrong else _hollow(kind, items)
     if manifest.missing == "worst" and not items and not notes.count:
         notes.problem("", "", f"holds none of {_place(manifest)}'s items; name each file after its item")
     missing = tuple(item for item in manifest.item_ids if item not in items)
     absent = [item for item in missing if item not in notes.sent]
-    if manifest.missing == "reject":
-        for item in absent:
-            notes.problem(item, "", "is missing; this phase wants every item")
-    elif absent and items:
+    for item in absent if manifest.missing == "reject" else ():
+        notes.problem(item, "", "is missing; this phase wants every item")
+    if manifest.missing != "reject" and absent and items:
         notes.warnings.append(f"{_some(absent)} missing; missing items get the worst value of each metric.")
-    asked: dict[Reason, list[str]] = {}
-    if not notes.count:
-        # A group's folders have a meaning.
-        folders = [] if kind.grouped else plausibility.folders(notes.files)
-        asked = {Reason.KIND: wrong, Reason.INPUTS: plausibility.sentences(items, manifest), Reason.FOLDERS: folders}
+    asked = {} if notes.count else _questions(items, manifest, notes, wrong)
     to_confirm = tuple(sentence for sentences in asked.values() for sentence in sentences)
     hold = next((reason.value for reason, sentences in asked.items() if sentences), "")
     faults, warnings = tuple(notes.faults), (*notes.warnings, *notes.remarks.sentences())
     return Verdict(items, missing, tuple(notes.problems), notes.count, warnings, faults, to_confirm, hold)
+
+
+def _questions(items: Mapping[str, Any], manifest: Manifest, notes: _Notes, wrong: list[str]) -> dict[Reason, list[str]]:
+    """Questions to the team by reason; `wrong` are those of the wrong kind."""
+    folders = [] if manifest.kind.grouped else plausibility.folders(notes.files)  # a group's folders have a meaning
+    return {Reason.KIND: wrong, Reason.INPUTS: plausibility.sentences(items, manifest), Reason.FOLDERS: folders}
+
+
+def _hollow(kind: Family, items: Mapping[str, Any]) -> list[str]:
+    """Warnings of items that hold nothing to score."""
+    empty = [item for item, content in items.items() if not kind.size(content)[1]]
+    sized = {} if kind.images else {item: content for item, content in items.items() if item not in empty}
+    flat = [item for item, content in sized.items() if kind.is_degenerate(content)]
+    lacks = ((empty, f"without {kind.nothing}."), (flat, f"of zero size; an item needs {kind.needs}."))
+    return [f"{_some(names)} {lack}" for names, lack in lacks if names]
 
 
 def item_files(manifest: Manifest) -> Callable[[str], bool]:
@@ -244,13 +250,9 @@ def _read_table(package: Package, table: str, manifest: Manifest, notes: _Notes,
 def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[Item, str]]:
     """Return each item with its file. Other files become problems, or warnings where they may be ignored."""
     items = {item.id: item for item in manifest.items}
-    wanted = manifest.kind.wanted(manifest.formats)
-    if "s23dr" in manifest.formats:
-        wanted += f"{', ' if wanted else ''}{' or '.join(FILE_NAMES)}"
-    suffixes = Counter(PurePosixPath(file.name).suffix.lower() for file in package.files)
-    if not any(manifest.kind.suffixes.get(suffix) in manifest.formats for suffix in suffixes):
-        found = [f"{n} {suffix or 'suffixless'} file{'' if n == 1 else 's'}" for suffix, n in suffixes.most_common(3)]
-        notes.problem(package.label, "", f"no file has a suffix of {_place(manifest)} ({wanted}); found {' and '.join(found)}")
+    there = f"{_place(manifest)} ({_wanted(manifest)})"
+    if not any(manifest.kind.suffixes.get(PurePosixPath(file.name).suffix.lower()) in manifest.formats for file in package.files):
+        notes.problem(package.label, "", f"no file has a suffix of {there}; found {_suffixes(package)}")
         notes.sent.update(items)  # one sentence says it of all items
         return []
     taken: dict[str, str] = {}
@@ -265,23 +267,34 @@ def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[
                 taken[item] = file.name
         elif is_companion(manifest.kind, file.name):
             passed += [] if is_silent(manifest.kind, file.name) else [file.name]
+        elif kind not in manifest.formats:
+            notes.problem(file.name, "", f"is not in a format of {there}")
         else:
-            if kind not in manifest.formats:
-                why = f"is not in a format of {_place(manifest)} ({wanted})"
-            elif manifest.kind.grouped:
-                why = f"is not a view of {_place(manifest)}; put each file into its scene's folder and name it after the view"
-            else:
-                why = f"is not an item of {_place(manifest)}; name each file after its item"
-            notes.problem(file.name, "", why + _meant(file.name, kind, manifest, len(notes.problems)))
-    for name in list(passed):
+            how = "a view of {}; put each file into its scene's folder and name it after the view"
+            how = how if manifest.kind.grouped else "an item of {}; name each file after its item"
+            notes.problem(file.name, "", f"is not {how.format(_place(manifest))}{_meant(file.name, manifest, len(notes.problems))}")
+    unread = []
+    for name in passed:
         item = item_of(manifest.kind, name, items)
-        if item is not None and item not in taken:
-            notes.problem(name, "", f"has the name of an item, but no suffix of {_place(manifest)} ({wanted})")
+        if item is None or item in taken:
+            unread.append(name)
+        else:
+            notes.problem(name, "", f"has the name of an item, but no suffix of {there}")
             notes.sent.add(item)
-            passed.remove(name)
-    if passed:
-        notes.warnings.append(f"{_some(passed)} not read.")
+    notes.warnings += [f"{_some(unread)} not read."] if unread else []
     return [(items[item], taken[item]) for item in manifest.item_ids if item in taken]
+
+
+def _suffixes(package: Package) -> str:
+    """The most common suffixes of the files."""
+    suffixes = Counter(PurePosixPath(file.name).suffix.lower() for file in package.files)
+    return " and ".join(f"{n} {suffix or 'suffixless'} file{'' if n == 1 else 's'}" for suffix, n in suffixes.most_common(3))
+
+
+def _wanted(manifest: Manifest) -> str:
+    """Suffixes and names of files that are read."""
+    tables = [" or ".join(FILE_NAMES)] if "s23dr" in manifest.formats else []
+    return ", ".join(filter(None, (manifest.kind.wanted(manifest.formats), *tables)))
 
 
 def _place(manifest: Manifest) -> str:
@@ -289,10 +302,10 @@ def _place(manifest: Manifest) -> str:
     return "this phase" if manifest.phase else "the reference"
 
 
-def _meant(file: str, kind: str | None, manifest: Manifest, known: int) -> str:
+def _meant(file: str, manifest: Manifest, known: int) -> str:
     """Return a question that names the item for which a file was probably meant; empty where no name is similar, and after the first
     problems, because nobody reads the others."""
-    if kind not in manifest.formats or known >= MAX_PROBLEMS or len(manifest.items) > MAX_NAMES:
+    if known >= MAX_PROBLEMS or len(manifest.items) > MAX_NAMES:
         return ""
     path = PurePosixPath(file)
     name = f"{path.parent.name}/{path.stem}" if manifest.kind.grouped and path.parent.name else path.stem

@@ -86,27 +86,15 @@ def score_items(
     if len({column.slug for column in columns}) != len(columns):
         raise ValueError("two requests share a slug; every column needs its own")
     ids = tuple(references) if item_ids is None else tuple(item_ids)
-    rows: dict[str, list[MetricResult]] = {column.slug: [] for column in columns}
     programs = [column for column in columns if column.spec.is_program]
     ours = [column for column in columns if not column.spec.is_program]
-    after_each = _quiet if programs else progress
-    device_use.taken()  # computation before this is charged to no column
-    together = AHEAD if any(column.spec.ahead for column in ours) and graphics_card.card() else 1
-    for start in range(0, len(ids), together):
-        names = ids[start : start + together]
-        window = [_pairs(ours, predictions.get(name), references[name], unit_scale, (prepared or {}).get(name)) for name in names]
-        _look_ahead(ours, window, timed)
-        for done, (name, pairs) in enumerate(zip(names, window, strict=True), start + 1):
-            for slug, result in _of_item(ours, pairs, predictions.get(name) is None, timed).items():
-                rows[slug].append(result)
-            pairs.clear()  # what a view was decoded to is not needed any more
-            after_each(done, len(ids))
+    rows = _own_results(ours, predictions, references, unit_scale, ids, prepared or {}, timed, _quiet if programs else progress)
     for column in programs:
         mark = time.perf_counter()
         report = progress if column is programs[-1] else _quiet
         rows[column.slug] = _program_results(column, predictions, references, unit_scale, ids, groups or {}, report)
         timed.seconds[column.slug] = time.perf_counter() - mark
-    return {slug: _scores(slug, ids, results) for slug, results in rows.items()}
+    return {column.slug: _scores(column.slug, ids, rows[column.slug]) for column in columns}
 
 
 def finish(
@@ -123,14 +111,7 @@ def finish(
     finished = {}
     order = sorted(range(len(item_ids)), key=lambda place: (groups[place], item_ids[place]))  # sums depend on it in their last digit
     for request in requests:
-        # The slices together hold each item once.
-        rows: dict[str, tuple[Any, ...]] = {}
-        for part in (part[request.slug] for part in slices if request.slug in part):
-            columns = (part.values, part.statuses, part.parts, part.flags, part.partials or (None,) * len(part.item_ids))
-            for item_id, *row in zip(part.item_ids, *columns, strict=True):
-                if item_id in rows:
-                    raise ValueError(f"item {item_id!r} of {request.slug!r} is in two slices")
-                rows[item_id] = tuple(row)
+        rows = _joined(request.slug, slices)
         if set(rows) != set(item_ids):
             odd = min(set(rows) ^ set(item_ids))
             raise ValueError(f"the slices of {request.slug!r} do not cover the items exactly: see {odd!r}")
@@ -149,6 +130,18 @@ def finish(
         )
         finished[request.slug] = (scores, summary)
     return finished
+
+
+def _joined(slug: str, slices: Sequence[Mapping[str, SampleScores]]) -> dict[str, tuple[Any, ...]]:
+    """Value, status, parts, flags and partial of each item of slices, which hold it once."""
+    rows: dict[str, tuple[Any, ...]] = {}
+    for part in (part[slug] for part in slices if slug in part):
+        columns = (part.values, part.statuses, part.parts, part.flags, part.partials or (None,) * len(part.item_ids))
+        for item_id, *row in zip(part.item_ids, *columns, strict=True):
+            if item_id in rows:
+                raise ValueError(f"item {item_id!r} of {slug!r} is in two slices")
+            rows[item_id] = tuple(row)
+    return rows
 
 
 def themselves(references: Mapping[str, Any], requests: Sequence[MetricRequest]) -> dict[str, Any]:
@@ -217,6 +210,32 @@ def _of_item(columns: Sequence[_Column], pairs: Mapping[str, Any], missing: bool
     for slugs, seconds in shared.items():
         timed.charge(TOGETHER.join(slugs), seconds)
     return results
+
+
+def _own_results(
+    columns: Sequence[_Column],
+    predictions: Mapping[str, Any],
+    references: Mapping[str, Any],
+    unit_scale: float,
+    ids: Sequence[str],
+    prepared: Mapping[str, MutableMapping[str, Arrays]],
+    timed: _Clock,
+    progress: Progress,
+) -> dict[str, list[MetricResult]]:
+    """Results of the service's own metrics by slug, a window of items at a time."""
+    rows: dict[str, list[MetricResult]] = {column.slug: [] for column in columns}
+    device_use.taken()  # computation before this is charged to no column
+    together = AHEAD if any(column.spec.ahead for column in columns) and graphics_card.card() else 1
+    for start in range(0, len(ids), together):
+        names = ids[start : start + together]
+        window = [_pairs(columns, predictions.get(name), references[name], unit_scale, prepared.get(name)) for name in names]
+        _look_ahead(columns, window, timed)
+        for done, (name, pairs) in enumerate(zip(names, window, strict=True), start + 1):
+            for slug, result in _of_item(columns, pairs, predictions.get(name) is None, timed).items():
+                rows[slug].append(result)
+            pairs.clear()  # what a view was decoded to is not needed any more
+            progress(done, len(ids))
+    return rows
 
 
 def _program_results(

@@ -77,6 +77,14 @@ class _Place:
     def notes(self) -> Path:
         return self.file.with_name(f"{self.file.name}.part.json")
 
+    def notes_on(self, url: str) -> dict[str, Any]:
+        """Notes on the part that came from this address; empty if none did."""
+        try:
+            notes = json.loads(self.notes.read_text())
+        except (OSError, ValueError):
+            return {}
+        return notes if notes.get("url") == url else {}
+
 
 def fetch(file: PublishedFile, source: str = "", progress: Progress | None = None, pause: Callable[[float], None] = time.sleep) -> str:
     """Get `file` into the cache and return a sentence about it; FetchError if it is missing or another.
@@ -152,12 +160,7 @@ def _download(file: PublishedFile, url: str, place: _Place, progress: Progress |
 
 def _go_on(client: httpx.Client, file: PublishedFile, url: str, place: _Place, progress: Progress | None) -> None:
     """Ask for what is not there yet, in one request."""
-    try:
-        notes = json.loads(place.notes.read_text())
-    except (OSError, ValueError):
-        notes = {}
-    if notes.get("url") != url:
-        notes = {}
+    notes = place.notes_on(url)
     have = place.part.stat().st_size if notes.get("validator") else 0
     if have and have == notes.get("total"):
         return
@@ -168,7 +171,8 @@ def _go_on(client: httpx.Client, file: PublishedFile, url: str, place: _Place, p
         have = have if answer.status_code == 206 else 0
         length = answer.headers.get("Content-Length", "")
         total = have + int(length) if length.isdigit() else 0
-        _require_space(file, place, total - have if total else int(file.megabytes * 1e6))
+        expected = total or int(file.megabytes * 1e6)
+        _require_space(file, place, expected - have if total else expected)
         etag = answer.headers.get("ETag", "")
         validator = etag if etag and not etag.startswith("W/") else answer.headers.get("Last-Modified", "")
         told = {"url": url, "validator": validator, "total": total}
@@ -177,24 +181,28 @@ def _go_on(client: httpx.Client, file: PublishedFile, url: str, place: _Place, p
             if found := STATED.fullmatch(step.headers.get("X-Linked-Etag", "")):
                 told |= {"sha256": found[1], "stated_by": step.url.host}
         place.notes.write_text(json.dumps(told))
-        bar = progress(file.name, total or int(file.megabytes * 1e6), have) if progress else None
-        try:
-            with place.part.open("r+b") as stream:
-                stream.truncate(have)
-                stream.seek(have)
-                for piece in answer.iter_raw():  # as it comes: what is gathered into larger pieces is lost at a cut
-                    stream.write(piece)
-                    if file.size and stream.tell() > file.size:  # a server may send without end
-                        stream.truncate(0)
-                        place.notes.unlink(missing_ok=True)
-                        raise OtherFile(f"What {url} gives for {file.name} is longer than its {file.size:,} bytes.", "")
-                    if bar:
-                        bar.update(len(piece))
-        finally:
-            if bar:
-                bar.close()
+        with place.part.open("r+b") as stream, _bar(progress, file, expected, have) as advance:
+            stream.truncate(have)
+            stream.seek(have)
+            for piece in answer.iter_raw():  # as it comes: what is gathered into larger pieces is lost at a cut
+                stream.write(piece)
+                if file.size and stream.tell() > file.size:  # a server may send without end
+                    stream.truncate(0)
+                    place.notes.unlink(missing_ok=True)
+                    raise OtherFile(f"What {url} gives for {file.name} is longer than its {file.size:,} bytes.", "")
+                advance(len(piece))
         if total and place.part.stat().st_size != total:
             raise _Cut("the connection ended early")
+
+
+@contextlib.contextmanager
+def _bar(progress: Progress | None, file: PublishedFile, total: int, have: int) -> Iterator[Callable[[int], object]]:
+    """Function to call with the bytes of each piece, which moves a bar if there is one."""
+    if progress is None:
+        yield lambda n: None
+        return
+    with contextlib.closing(progress(file.name, total, have)) as bar:
+        yield bar.update
 
 
 def _require_bytes(answer: httpx.Response, file: PublishedFile, url: str, place: _Place, have: int) -> None:
@@ -220,16 +228,10 @@ def _copy(file: PublishedFile, source: Path, place: _Place, progress: Progress |
     size = source.stat().st_size
     _require_space(file, place, size)
     place.notes.unlink(missing_ok=True)
-    bar = progress(file.name, size, 0) if progress else None
-    try:
-        with source.open("rb") as read, place.part.open("wb") as write:
-            while piece := read.read(CHUNK):
-                write.write(piece)
-                if bar:
-                    bar.update(len(piece))
-    finally:
-        if bar:
-            bar.close()
+    with source.open("rb") as read, place.part.open("wb") as write, _bar(progress, file, size, 0) as advance:
+        while piece := read.read(CHUNK):
+            write.write(piece)
+            advance(len(piece))
 
 
 def _keep(file: PublishedFile, place: _Place, source: str) -> str:

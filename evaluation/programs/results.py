@@ -105,43 +105,44 @@ def result_of(answer: Any, document: MetricDocument) -> MetricResult:
 
 
 def _result(answer: Any, document: MetricDocument) -> MetricResult:
-    if isinstance(answer, Mapping):
-        odd = next((name for name in answer if name not in FIELDS), None)
-        if odd is not None:
-            raise WrongResult(f"The answer has {excerpt(str(odd))[:40]!r}; it may have {', '.join(FIELDS)}.")
-    elif answer is None:
+    """A refusal for each rule of the contract, in its order."""
+    if answer is None:
         raise WrongResult("The program returned nothing; return a number, or a mapping whose value may be None.")
-    else:
+    if not isinstance(answer, Mapping):
         answer = {"value": answer}
-    status = answer.get("status", "ok" if answer.get("value") is not None else "not_applicable")
+    odd = next((name for name in answer if name not in FIELDS), None)
+    if odd is not None:
+        raise WrongResult(f"The answer has {excerpt(str(odd))[:40]!r}; it may have {', '.join(FIELDS)}.")
+    value, note = answer.get("value"), answer.get("note", "")
+    status = answer.get("status", "not_applicable" if value is None else "ok")
     if not isinstance(status, str) or status not in STATUSES:
         raise WrongResult(f"The status must be one of {', '.join(STATUSES)}.")
-    note = answer.get("note", "")
-    if note is None:
-        note = ""
-    if not isinstance(note, str) or len(note) > MAX_NOTE:
+    if note is not None and (not isinstance(note, str) or len(note) > MAX_NOTE):
         raise WrongResult(f"The note must be a text of at most {MAX_NOTE} characters.")
-    parts = answer.get("parts") or {}
-    if not isinstance(parts, Mapping) or len(parts) > MAX_PARTS:
+    parts = _parts(answer.get("parts") or {})
+    if status == "failed":
+        return failed(note or "The program says that it failed.", Cause.SAID)
+    if status == "ok" and value is None:
+        raise WrongResult("The answer has the status ok and no value.")
+    if status != "ok" and value is not None:
+        raise WrongResult(f"The answer has the status {status} and a value; leave one out.")
+    flags = (f"{NOTE}{excerpt(note, MAX_NOTE)[:MAX_NOTE]}",) if note else ()
+    found = None if value is None else _within(_number(value, "The value"), document)
+    return MetricResult(found, STATUSES[status], flags, parts)
+
+
+def _parts(said: Any) -> dict[str, float]:
+    if not isinstance(said, Mapping) or len(said) > MAX_PARTS:
         raise WrongResult(f"The parts must be a mapping of at most {MAX_PARTS} names to numbers.")
-    for name, number in parts.items():
+    found = {}
+    for name, number in said.items():
         if not isinstance(name, str) or not PART.fullmatch(name):
             raise WrongResult(
                 f"A part is called {excerpt(str(name))[:40]!r}; use letters, digits, spaces and _ . , : ; @ / % + = - ( ) [ ], at most 63, "
                 "and begin with a letter, a digit or _."
             )
-        _number(number, f"The part {name}")
-    if status == "failed":
-        return failed(note or "The program says that it failed.", Cause.SAID)
-    value = answer.get("value")
-    if status == "ok":
-        if value is None:
-            raise WrongResult("The answer has the status ok and no value.")
-        value = _within(_number(value, "The value"), document)
-    elif value is not None:
-        raise WrongResult(f"The answer has the status {status} and a value; leave one out.")
-    flags = (f"{NOTE}{excerpt(note, MAX_NOTE)[:MAX_NOTE]}",) if note else ()
-    return MetricResult(value, STATUSES[status], flags, {name: float(number) for name, number in parts.items()})
+        found[name] = _number(number, f"The part {name}")
+    return found
 
 
 def _number(value: Any, what: str) -> float:

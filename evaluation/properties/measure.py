@@ -105,28 +105,28 @@ def run_all(
     families = {registry.get(key).family for key, _, _ in metrics}
     if len(families) > 1:
         raise ValueError(f"metrics of one family at a time, not of {' and '.join(sorted(families))}")
-    kept: list[Kept] = []
+    stores: list[Kept] = []
     if kept_in is not None:
         models = digest_of(items)
-        kept = [Kept(kept_in, key, registry.fingerprint(key, params, weights), models) for key, params, weights in metrics]
-    known: dict[str, dict[int, Outcome]] = {}
-    for item_id in items:
-        stored = [store.get(item_id) for store in kept]
-        known[item_id] = {n: outcome for n, outcome in enumerate(stored) if outcome is not None}
-    todo = [(item_id, tuple(n for n in range(len(metrics)) if n not in row)) for item_id, row in known.items()]
-    measured = _measured(metrics, items, [(item_id, wanted) for item_id, wanted in todo if wanted], jobs)
-    found: list[list[Outcome]] = [[] for _ in metrics]
-    for done, (item_id, wanted) in enumerate(todo, start=1):
-        for n, outcome in zip(wanted, next(measured) if wanted else (), strict=True):
-            known[item_id][n] = outcome
-            if kept:
-                kept[n].add(item_id, outcome)
-        row = known.pop(item_id)
-        for n, rows in enumerate(found):
-            rows.append(row[n])
+        stores = [Kept(kept_in, key, registry.fingerprint(key, params, weights), models) for key, params, weights in metrics]
+    found: list[list[Outcome]] = []
+    for row in _rows(metrics, items, stores, jobs):
+        found.append(row)
         if progress is not None:
-            progress(done, len(items))
-    return [tabulated(metric, dataset, rows, milliseconds(metric, items)) for metric, rows in zip(metrics, found, strict=True)]
+            progress(len(found), len(items))
+    return [tabulated(metric, dataset, [row[n] for row in found], milliseconds(metric, items)) for n, metric in enumerate(metrics)]
+
+
+def _rows(metrics: Sequence[Metric], items: Mapping[str, Any], stores: Sequence[Kept], jobs: int) -> Iterator[list[Outcome]]:
+    """The outcomes of each item in order, by metric: from the stores, if there are any, or measured and added to them."""
+    kept = {item_id: [store.get(item_id) for store in stores] or [None] * len(metrics) for item_id in items}
+    todo = [(item_id, tuple(n for n, stored in enumerate(row) if stored is None)) for item_id, row in kept.items()]
+    measured = _measured(metrics, items, [(item_id, wanted) for item_id, wanted in todo if wanted], jobs)
+    for item_id, wanted in todo:
+        new = dict(zip(wanted, next(measured) if wanted else (), strict=True))
+        for n, outcome in new.items() if stores else ():
+            stores[n].add(item_id, outcome)
+        yield [new[n] if stored is None else stored for n, stored in enumerate(kept.pop(item_id))]
 
 
 def outcomes_of(metrics: Sequence[Metric], item_id: str, items: Mapping[str, Any]) -> list[Outcome]:

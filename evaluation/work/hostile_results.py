@@ -62,34 +62,32 @@ def fits_of(said: Any, item_ids: Sequence[str]) -> dict[str, str]:
 
 
 def _column(slug: str, said: Any, column: Column, item_ids: list[str], missing: set[str]) -> dict[str, Any]:
+    """The column as it is stored, once every rule of a column and of its items holds, each with its own refusal."""
     spec = column.spec
     if not isinstance(said, Mapping) or not FIELDS <= said.keys() <= FIELDS | {"partials"}:
         raise BadResult(f"{slug} must have exactly {', '.join(sorted(FIELDS))}, and partials where it is of groups or the set.")
     if said["slug"] != slug or said["item_ids"] != item_ids:
         raise BadResult(f"{slug} is not of the items of this part, in their order.")
-    lists = {name: said[name] for name in ("values", "statuses", "parts", "flags")} | (
-        {"partials": said["partials"]} if "partials" in said else {}
-    )
-    for name, rows in lists.items():
-        if not isinstance(rows, list) or len(rows) != len(item_ids):
+    for name in ("values", "statuses", "parts", "flags", *(["partials"] if "partials" in said else [])):
+        if not isinstance(said[name], list) or len(said[name]) != len(item_ids):
             raise BadResult(f"{slug}.{name} must have one entry for each of the {len(item_ids)} items.")
     if spec.level == "item" and "partials" in said:
         raise BadResult(f"{slug} is of single items and has no partials.")
     params = registry.resolve_params(column.key, column.params)
     for n, item in enumerate(item_ids):
         where = f"{slug} of {item}"
-        status = _status(said["statuses"][n], where)
+        status, parts = _status(said["statuses"][n], where), said["parts"][n]
         if (status == Status.MISSING_PRED) != (item in missing):
             raise BadResult(f"{where}: the entry {'lacks' if item in missing else 'has'} this item, and its status is {status}.")
         if status == Status.FAILED and not spec.is_program:
             raise BadResult(f"{where}: only a metric program fails; a metric of the service's own has a value or says why there is none.")
-        _parts(said["parts"][n], where)
-        _flags(said["flags"][n], said["parts"][n], where, spec.is_program)
-        _value(said["values"][n], status, spec, params, said["parts"][n], where)
+        _parts(parts, where)
+        _flags(said["flags"][n], parts, where, spec.is_program)
+        _value(said["values"][n], status, spec, params, parts, where)
         partial = said["partials"][n] if "partials" in said else None
-        if spec.is_program and partial is not None:
+        if partial is not None and spec.is_program:
             _of_program(partial, spec, params, f"{where}: its partial")
-        elif partial is not None:
+        else:
             _plain(partial, f"{where}: its partial", 0)
     return _as_told(said) if spec.is_program else dict(said)
 
@@ -127,9 +125,11 @@ def _value(said: Any, status: Status, spec: MetricSpec, params: Mapping[str, Any
         return
     if (value < worst - _slack(worst)) if spec.higher_is_better else (value > worst + _slack(worst)):
         raise BadResult(f"{where}: {value:g} is worse than {worst:g}, which a missing item gets.")
-    if status in (*GONE, Status.FAILED) and spec.level == "item" and not math.isclose(value, worst, rel_tol=ROUNDING, abs_tol=ROUNDING):
+    if math.isclose(value, worst, rel_tol=ROUNDING, abs_tol=ROUNDING):
+        return
+    if status in (*GONE, Status.FAILED) and spec.level == "item":
         raise BadResult(f"{where}: {status} gets {worst:g}, and this has {value:g}.")
-    if "uncapped" in parts and not math.isclose(value, worst, rel_tol=ROUNDING, abs_tol=ROUNDING):
+    if "uncapped" in parts:
         raise BadResult(f"{where}: a capped value is {worst:g}, and this is {value:g}.")
 
 

@@ -85,25 +85,30 @@ def read_anew(phase: Phase, progress: Callable[[], object] = lambda: None) -> Fo
             changed = {pk: new for pk, (old, new) in keys.items() if pk in left and left[pk].artifact_key == old}
             Submission.objects.filter(pk__in=left).update(reader=phase.challenge.kind.reader)
             for reference in stale_references().filter(phase=phase):
-                looks = {name: reference.family.looks_misread(item) for name, item in reference.items().items()}
-                names = [name for name, is_misread in looks.items() if is_misread]
-                Reference.objects.filter(pk=reference.pk).update(misread=names, reader=reference.family.reader)
-                reference.misread = names
-                found.misread += [reference] if names else []
-                found.untold += [reference] if None in looks.values() else []
+                _look_through(reference, found)
             if changed:
                 numbers = ", ".join(f"entry {entry.number}" for entry in found.changed if entry.pk in changed)
                 found.batch = EvaluationBatch.start(
                     phase, reference=latest and latest.reference, reason=REASON.format(numbers), read_anew=changed
                 )
     except BaseException:
-        for _, key in keys.values():
-            stored_files.try_delete(key)
+        changed = {}
         raise
-    for pk, (_, key) in keys.items():
-        if pk not in changed:
-            stored_files.try_delete(key)
+    finally:
+        for pk, (_, key) in keys.items():
+            if pk not in changed:
+                stored_files.try_delete(key)
     return found
+
+
+def _look_through(reference: Reference, found: Found) -> None:
+    """Store which of the reference's items look misread."""
+    looks = {name: reference.family.looks_misread(item) for name, item in reference.items().items()}
+    names = [name for name, is_misread in looks.items() if is_misread]
+    Reference.objects.filter(pk=reference.pk).update(misread=names, reader=reference.family.reader)
+    reference.misread = names
+    found.misread += [reference] if names else []
+    found.untold += [reference] if None in looks.values() else []
 
 
 def _read_entry(entry: Submission, found: Found) -> str:

@@ -59,10 +59,13 @@ class Service:
             return (Why(Reason.WORKER if "cpu" in devices else Reason.GPU_WORKER),)
         if parts and all(part.lacking_since for part in parts):
             return (Why(Reason.EQUIPMENT),)
-        found = []
-        if position is not None and position > 1:
-            found.append(Why(Reason.ENTRIES, {"n": position - 1}))
-        firsts = {device: min(part.turn for part in parts if part.device == device) for device in devices} if parts else {}
-        if ahead := min((bisect_left(self.turns.get(device, []), turn) for device, turn in firsts.items()), default=0):
-            found.append(Why(Reason.REEVALUATION, {"n": ahead}))
-        return tuple(found) or (Why(Reason.OTHER_WORK, {"n": self.other_work}) if self.other_work else Why(Reason.TURN),)
+        ahead = ((Reason.ENTRIES, (position or 1) - 1), (Reason.REEVALUATION, self._parts_ahead(parts)))
+        found = tuple(Why(reason, {"n": n}) for reason, n in ahead if n > 0)
+        return found or (Why(Reason.OTHER_WORK, {"n": self.other_work}) if self.other_work else Why(Reason.TURN),)
+
+    def _parts_ahead(self, parts: Sequence[Any]) -> int:
+        """Number of parts of re-evaluations that are done before the first of these parts on any device."""
+        firsts: dict[str, float] = {}
+        for part in parts:
+            firsts[part.device] = min(part.turn, firsts.get(part.device, part.turn))
+        return min((bisect_left(self.turns.get(device, []), turn) for device, turn in firsts.items()), default=0)

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -131,27 +131,8 @@ def _follow(args: argparse.Namespace, server: Server, submission: dict[str, Any]
                 args.pause(seconds)
                 seconds = min(10.0, seconds * 1.3)
                 submission = server.get(f"api/v1/submissions/{submission['id']}")
-    status = submission["status"]
-    print(f"Entry #{submission['number']}: {submission.get('sentence') or f'{status}.'}")
-    if status not in _DONE:
-        progress = submission.get("progress") or {}
-        if submission.get("queue_position"):
-            print(f"Number {submission['queue_position']} in the queue.")
-        if progress.get("total"):
-            print(tqdm.format_meter(progress["done"], progress["total"], 0, ncols=60, bar_format="|{bar}| {n_fmt}/{total_fmt} parts"))
-    for problem in submission.get("problems") or []:
-        print(problem)
-    for slug, score in (submission.get("scores") or {}).items():
-        # The server sends plain numbers, or objects with a 95 % interval.
-        told = score if isinstance(score, dict) else {"value": score}
-        value, interval = told.get("value"), told.get("ci")
-        between = f" [{interval[0]:.6g}, {interval[1]:.6g}]" if interval and None not in interval else ""
-        up = told.get("higher_is_better")
-        better = "" if up is None else "  higher is better" if up else "  lower is better"
-        print(f"{told.get('title') or slug:<28} {'unranked' if value is None else f'{value:.6g}{between}{better}'}")
-    if submission.get("rank"):
-        print(f"Rank {submission['rank']} in the current ranking.")
-    return REJECTED if status in ("rejected", "failed", "cancelled") else OK
+    _print_entry(submission)
+    return REJECTED if submission["status"] in ("rejected", "failed", "cancelled") else OK
 
 
 # --- files and manifests
@@ -234,6 +215,32 @@ def _server(args: argparse.Namespace) -> Server:
 def _bar(description: str, unit: str, **options: Any) -> Any:
     """A progress bar on standard error, where that is a terminal."""
     return tqdm(desc=description, unit=unit, disable=None, file=sys.stderr, **options)
+
+
+def _print_entry(submission: Mapping[str, Any]) -> None:
+    """State of an entry: its place or progress while it is not done, its problems, its scores and its rank."""
+    status = submission["status"]
+    print(f"Entry #{submission['number']}: {submission.get('sentence') or f'{status}.'}")
+    if status not in _DONE:
+        progress = submission.get("progress") or {}
+        if submission.get("queue_position"):
+            print(f"Number {submission['queue_position']} in the queue.")
+        if progress.get("total"):
+            print(tqdm.format_meter(progress["done"], progress["total"], 0, ncols=60, bar_format="|{bar}| {n_fmt}/{total_fmt} parts"))
+    for problem in submission.get("problems") or []:
+        print(problem)
+    for slug, score in (submission.get("scores") or {}).items():
+        print(_score_line(slug, score if isinstance(score, dict) else {"value": score}))
+    if submission.get("rank"):
+        print(f"Rank {submission['rank']} in the current ranking.")
+
+
+def _score_line(slug: str, told: Mapping[str, Any]) -> str:
+    """A score with its 95 % interval, as far as the server tells it."""
+    value, interval, up = told.get("value"), told.get("ci"), told.get("higher_is_better")
+    between = f" [{interval[0]:.6g}, {interval[1]:.6g}]" if interval and None not in interval else ""
+    better = "" if up is None else "  higher is better" if up else "  lower is better"
+    return f"{told.get('title') or slug:<28} {'unranked' if value is None else f'{value:.6g}{between}{better}'}"
 
 
 def _print_verdict(verdict: Verdict, manifest: Manifest, as_is: bool) -> None:

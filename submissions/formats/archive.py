@@ -94,13 +94,15 @@ class _Listing:
 class Package:
     """The files of an upload, without hidden and system files and without one common top folder. A context manager."""
 
-    def __init__(self, label: str, entries: dict[str, _Entry], folders: frozenset[str], top: str, bounds: Bounds) -> None:
-        self.label, self._entries, self._bounds = label, entries, bounds
-        self.top = top  # the common folder that was removed, with its slash; empty if there is none
-        self.outside: dict[str, Path] = {}  # where each link of a folder leads that leaves it
-        self.folders = folders
-        self.files = tuple(PackagedFile(name, entry.size) for name, entry in sorted(entries.items()))
-        self._stack = ExitStack()
+    def __init__(self, label: str, listing: _Listing, folders: set[str], bounds: Bounds, keep_top: bool, stack: ExitStack) -> None:
+        self.label, self._bounds, self._stack = label, bounds, stack
+        self.outside = listing.outside  # where each link of a folder leads that leaves it
+        # The common folder that is removed, with its slash; empty if there is none.
+        tops = {"".join(entry.name.partition("/")[:2]) for entry in listing.entries}
+        self.top = tops.pop() if len(tops) == 1 and not keep_top and "/" in listing.entries[0].name else ""
+        self._entries = {entry.name.removeprefix(self.top): entry for entry in listing.entries}
+        self.folders = {folder.removeprefix(self.top) for folder in folders if folder.startswith(self.top)} - {""}
+        self.files = tuple(PackagedFile(name, entry.size) for name, entry in sorted(self._entries.items()))
 
     def read(self, name: str, limit: int | None = None) -> bytes:
         """The bytes of one file; ``PackageError`` where it is larger than ``limit`` or than it claimed, or broken."""
@@ -183,10 +185,8 @@ def open_package(
             findings.add("", f"unpacks to {size_text(total)}, at most {most} are taken")
         if packed and total > bounds.max_ratio * max(packed, _SMALL_PACKED * max(1, len(entries))):
             findings.add("", f"unpacks from {size_text(packed)} to {size_text(total)}; it looks like a zip bomb")
-        package = Package(label, *_checked_names(listing, bounds, findings, keep_top, all_files), bounds)
-        package.outside = listing.outside
-        package._stack = stack.pop_all()
-    return package
+        folders = _checked_names(listing, bounds, findings, all_files)
+        return Package(label, listing, folders, bounds, keep_top, stack.pop_all())
 
 
 # --- where entries come from
@@ -272,31 +272,18 @@ def _zip_entries(stream: BinaryIO, label: str, bounds: Bounds, stack: ExitStack,
     infos = archive.infolist()
     if len(infos) > bounds.max_entries:
         raise PackageError(label, "", f"holds {len(infos)} files and folders, at most {bounds.max_entries} are taken")
-    # Files that share bytes are how a small archive unpacks to petabytes without a suspicious ratio.
-    end = 0
-    for one in sorted(infos, key=lambda one: one.header_offset):
-        if one.header_offset < end or one.header_offset < 0:
-            raise PackageError(label, "", f"holds files that overlap, at {excerpt(one.orig_filename)}; make it again")
-        end = one.header_offset + 30 + one.compress_size
-    if end > archive.start_dir:
-        raise PackageError(label, "", "holds a file that runs into the archive's own list; make it again")
+    _check_overlap(archive, label)
     # Names that do not say that they are UTF-8 were read as code page 437, which gives their bytes back.
     raw = [info.orig_filename.encode() if info.flag_bits & 0x800 else info.orig_filename.encode("cp437") for info in infos]
     page = _code_page(raw)
     listing = _Listing()
     for info, written in zip(infos, raw, strict=True):
-        given, mode = _decoded(written, page), info.external_attr >> 16
+        given = _decoded(written, page)
         name, is_folder = _normal(given), given.endswith(("/", "\\", "/."))
         if _is_skipped(name, all_files):
             listing.skipped = listing.skipped or name
-        elif mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
-            findings.add("", _kind_fault(mode), given)
-        elif info.flag_bits & 0x1:
-            findings.add("", "is encrypted; make the archive without a password", given)
-        elif info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            findings.add("", f"is packed by an uncommon method (number {info.compress_type}); use plain deflate", given)
-        elif is_folder and info.file_size:
-            findings.add("", "is a folder that holds data of its own; make the archive again", given)
+        elif fault := _member_fault(info, is_folder):
+            findings.add("", fault, given)
         elif is_folder:
             listing.folders += [name] if name else []  # the archive's root may be listed as ./
         else:
@@ -305,6 +292,29 @@ def _zip_entries(stream: BinaryIO, label: str, bounds: Bounds, stack: ExitStack,
                 grows = f"unpacks from {size_text(info.compress_size)} to {size_text(info.file_size)}"
                 findings.add("", f"{grows}, more than {bounds.max_ratio} times; it looks like a zip bomb", given)
     return listing
+
+
+def _check_overlap(archive: zipfile.ZipFile, label: str) -> None:
+    """Refuse files that share bytes: they are how a small archive unpacks to petabytes without a suspicious ratio."""
+    end = 0
+    for one in sorted(archive.infolist(), key=lambda one: one.header_offset):
+        if one.header_offset < end:
+            raise PackageError(label, "", f"holds files that overlap, at {excerpt(one.orig_filename)}; make it again")
+        end = one.header_offset + 30 + one.compress_size
+    if end > archive.start_dir:
+        raise PackageError(label, "", "holds a file that runs into the archive's own list; make it again")
+
+
+def _member_fault(info: zipfile.ZipInfo, is_folder: bool) -> str:
+    """Reason why a member of an archive is refused by what the archive says of it; empty where it is not."""
+    mode = info.external_attr >> 16
+    if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
+        return _kind_fault(mode)
+    if info.flag_bits & 0x1:
+        return "is encrypted; make the archive without a password"
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        return f"is packed by an uncommon method (number {info.compress_type}); use plain deflate"
+    return "is a folder that holds data of its own; make the archive again" if is_folder and info.file_size else ""
 
 
 # --- names, normalised before they are judged
@@ -351,24 +361,19 @@ def _normal(name: str) -> str:
 # --- checks on what was found
 
 
-def _checked_names(
-    listing: _Listing, bounds: Bounds, findings: Findings, keep_top: bool, all_files: bool
-) -> tuple[dict[str, _Entry], frozenset[str], str]:
-    """Names that are safe everywhere, each meaning one file, without a common top folder; and that folder."""
+def _checked_names(listing: _Listing, bounds: Bounds, findings: Findings, all_files: bool) -> set[str]:
+    """Refuse names that are not safe everywhere, or mean more than one file; return all folders."""
     entries = listing.entries
     for name, given in [(entry.name, entry.given) for entry in entries] + [(folder, folder) for folder in listing.folders]:
-        fault = _name_fault(name, bounds.max_depth)
-        if not fault and not all_files and name.lower().endswith(ARCHIVE_SUFFIXES):
-            fault = "is an archive within the upload; send its files directly"
-        if fault:
+        if fault := _name_fault(name, bounds.max_depth, all_files):
             findings.add("", fault, given)
     findings.raise_if_any()
     if not entries:
         beside = f"; hidden and system files such as {excerpt(listing.skipped)} are not read" if listing.skipped else ""
         findings.add("", f"holds no files{beside}; put one file per item into it")
     parents = {str(parent) for entry in entries for parent in PurePosixPath(entry.name).parents} - {"."}
-    every_folder = set(listing.folders) | parents
-    seen: dict[str, str] = {_folded(folder): folder for folder in every_folder}
+    folders = parents.union(listing.folders)
+    seen: dict[str, str] = {_folded(folder): folder for folder in folders}
     for entry in entries:
         folded = _folded(entry.name)
         if folded not in seen:
@@ -378,16 +383,10 @@ def _checked_names(
         else:
             findings.add("", f"differs from {excerpt(seen[folded])} by case, separators or accents' encoding only", entry.given)
     findings.raise_if_any()
-    top, slash, _ = entries[0].name.partition("/")
-    top += slash
-    if keep_top or not slash or not all(entry.name.startswith(top) for entry in entries):
-        top = ""
-    cut = len(top)
-    kept = {folder[cut:] for folder in every_folder if folder.startswith(top) and folder[cut:]}
-    return {entry.name[cut:]: entry for entry in entries}, frozenset(kept), top
+    return folders
 
 
-def _name_fault(name: str, max_depth: int) -> str:
+def _name_fault(name: str, max_depth: int, all_files: bool) -> str:
     """Reason why a normalised name is refused; empty where it is not."""
     parts = name.split("/")
     if has_invisible(name, ("Cc", "Cf", "Cs", "Zl", "Zp")):
@@ -402,6 +401,8 @@ def _name_fault(name: str, max_depth: int) -> str:
         return f"has a name of {len(name)} characters, at most {MAX_NAME_LENGTH} are taken"
     if len(parts) - 1 > max_depth:
         return f"lies {len(parts) - 1} folders deep, at most {max_depth} are taken"
+    if not all_files and name.lower().endswith(ARCHIVE_SUFFIXES):
+        return "is an archive within the upload; send its files directly"
     return ""
 
 

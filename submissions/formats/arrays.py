@@ -1,6 +1,6 @@
 """The arrays of a wireframe or a mesh, checked: shapes, finite numbers, ranges and indices. Each fault names its element."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -61,6 +61,24 @@ def counted_from_zero(prefix: str = "") -> Naming:
     return Naming(place("vertices"), place("edges"), place("edge_score"))
 
 
+def wireframe_of(
+    record: Mapping[str, Any], prefix: str, most: tuple[int, int], where: str, findings: Findings, remarks: Remarks | None = None
+) -> Wireframe | None:
+    """The wireframe in an object of JSON or a row of a table, with ``prefix`` before the names of its vertices and edges; None, with
+    findings, where it is faulty."""
+    vertices = table(record[f"{prefix}vertices"], 3, f"{prefix}vertices", most[0], where, findings)
+    edges = table(record[f"{prefix}edges"], 2, f"{prefix}edges", most[1], where, findings)
+    edge_score, given = None, record.get("edge_score")
+    if given is not None:
+        if type(given) is list and set(map(type, given)) <= {int, float}:
+            edge_score = np.array(given, dtype=np.float64)
+        else:
+            findings.add(where, '"edge_score" must be a list with one number per edge')
+    if vertices is None or edges is None:
+        return None
+    return wireframe(vertices, edges, edge_score, counted_from_zero(f"{where} {prefix}".lstrip()), findings, remarks)
+
+
 def table(rows: Any, columns: int, label: str, most: int, where: str, findings: Findings) -> NDArray[np.float64] | None:
     """Nested lists as float64 [N, columns]; None, with findings, where they are anything but lists of numbers."""
     if type(rows) is not list:
@@ -74,25 +92,15 @@ def table(rows: Any, columns: int, label: str, most: int, where: str, findings: 
         if set(map(type, flat)) <= {int, float}:
             return np.array(flat, dtype=np.float64).reshape(-1, columns)
     for number, row in enumerate(rows):
+        place = f"{where} {label}[{number}]".lstrip()
         if type(row) is not list or len(row) != columns:
             given = f"a list of {len(row)}" if type(row) is list else _kind(row)
-            fault = f"must be a list of {columns} numbers, not {given}"
-        else:
-            wrong = [value for value in row if type(value) not in (int, float)]
-            fault = f"holds {_kind(wrong[0])} where a number belongs" if wrong else ""
-        if fault:
-            findings.add(f"{where}{' ' if where else ''}{label}[{number}]", fault)
+            findings.add(place, f"must be a list of {columns} numbers, not {given}")
+        elif wrong := [value for value in row if type(value) not in (int, float)]:
+            findings.add(place, f"holds {_kind(wrong[0])} where a number belongs")
         if findings.full:
             break
     return None
-
-
-def scores(values: Any, where: str, findings: Findings) -> NDArray[np.float64] | None:
-    """A list of numbers as float64 [N]; None, with findings, where it is anything else."""
-    if type(values) is not list or not set(map(type, values)) <= {int, float}:
-        findings.add(where, '"edge_score" must be a list with one number per edge')
-        return None
-    return np.array(values, dtype=np.float64)
 
 
 def wireframe(

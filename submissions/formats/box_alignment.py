@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import permutations, product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +83,12 @@ class Misfit:
         """The power of ten that the ratio is near; 0 where it is near none but one."""
         exponent = math.log10(self.ratio)
         return round(exponent) if abs(exponent - round(exponent)) <= POWER else 0
+
+    @property
+    def alike(self) -> tuple[Any, ...]:
+        """The same for all misfits that one sentence can be about."""
+        facts = {Kind.SIZE: (round(math.log10(self.ratio)),), Kind.AXES: (self.axes, self.signs), Kind.PLACE: (self.local,)}
+        return self.kind, *facts[self.kind]
 
 
 def misfit(found: Box, other: Box, may_be_part: bool = False) -> Misfit | None:

@@ -19,7 +19,7 @@ def typed(text: str, whole: bool = False) -> float:
     """The number that a text means, with a point or a comma for decimals and with any separators of thousands.
 
     One comma before three digits separates thousands of a ``whole`` number, and may else be of decimals too, which is ``Ambiguous``; so
-    is one point before three digits of a whole number. ``ValueError`` for what is no number.
+    is one point before three digits of a whole number. ``ValueError`` for what is no number. One branch for each way to separate digits.
     """
     found = _NUMBER.fullmatch(text.strip().translate(_ALIKE))
     if not found:

@@ -3,8 +3,8 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from submissions.formats.invisible import has_invisible
 
@@ -14,6 +14,7 @@ _SHOWN_LENGTH = 100
 _SHOWN_HEADS = 300
 _SHOWN_PLACES = 3
 _MAX_PROBLEM = 600
+Read = TypeVar("Read")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -85,6 +86,14 @@ class Findings:
         self.count += 1
         if len(self.kept) < MAX_FINDINGS_PER_FILE:
             self.kept.append(self.error(self.file if file is None else file, where, reason))
+
+    def tried(self, read: Callable[[], Read]) -> Read | None:
+        """Result of ``read``; None where it raises ``FormatError``, which is noted."""
+        try:
+            return read()
+        except FormatError as error:
+            self.add(error.where, error.reason, error.file)
+            return None
 
     def count_more(self, number: int) -> None:
         """Counts faults that are not worth describing one by one."""

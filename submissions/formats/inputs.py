@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from submissions.formats.archive import open_package
 from submissions.formats.decimals import SeparatedNumber, cell, delimiter, hint
 from submissions.formats.errors import FormatError, TableError, is_blank
-from submissions.formats.lines import number_fault, numbers, text_blocks
+from submissions.formats.lines import Block, number_fault, numbers, text_blocks
 from submissions.formats.mesh import mesh_files
 from submissions.formats.npz import read_npz
 from submissions.formats.stand_in import STAND_IN_BYTES, stand_in
@@ -48,7 +48,7 @@ def read_table(text: str) -> dict[str, Input]:
     if reason := stand_in(text[:STAND_IN_BYTES].encode(errors="replace"), ""):
         raise TableError([f"The table of inputs {reason}."])
     text = text.strip()
-    rows = csv.DictReader(io.StringIO(text), skipinitialspace=True, delimiter=delimiter(text.partition("\n")[0]))
+    rows = csv.DictReader(io.StringIO(text), skipinitialspace=True, restval="", delimiter=delimiter(text.partition("\n")[0]))
     heads = [head.strip() for head in rows.fieldnames or ()]
     missing = [name for name in NEEDED if name not in heads]
     if missing:
@@ -60,10 +60,10 @@ def read_table(text: str) -> dict[str, Input]:
     for row in rows:
         if is_blank(row):
             continue
-        name = (row["item"] or "").strip()
+        name = row["item"].strip()
         try:
-            if not name or name in found:
-                raise ValueError(f"the item {name} stands there twice" if name else "the item has no name")
+            if name in found:
+                raise ValueError(f"the item {name} stands there twice")
             found[name] = _input(row)
         except SeparatedNumber as error:
             separated.append(f"Line {rows.line_num} of the table of inputs: {error}")
@@ -74,26 +74,29 @@ def read_table(text: str) -> dict[str, Input]:
     return found
 
 
-def _input(row: Mapping[str, str | None]) -> Input:
-    values = []
-    for name in NEEDED[1:]:
-        text = (row[name] or "").strip()
-        value = cell(text, name)
-        if math.isnan(value) and text.lower() != "nan":
-            raise ValueError(f"{name} is {text[:20]!r} and no number")
-        if not math.isfinite(value) or abs(value) > LARGEST:
-            raise ValueError(f"{name} is {text[:20]} and must lie within ±{LARGEST:.0e}")
-        values.append(value)
-    low, high = (values[0], values[1], values[2]), (values[3], values[4], values[5])
+def _input(row: Mapping[str, str]) -> Input:
+    if not row["item"].strip():
+        raise ValueError("the item has no name")
+    x, y, z, *far = (_coordinate(row[name].strip(), name) for name in NEEDED[1:])
+    low, high = (x, y, z), (far[0], far[1], far[2])
     if any(a > b for a, b in zip(low, high, strict=True)) or low == high:
         raise ValueError("the box has no extent, or a least coordinate above the greatest")
-    points, unit = (row.get("points") or "").strip(), (row.get("unit") or "").strip()
+    points, unit = row.get("points", "").strip(), row.get("unit", "").strip()
     if points and not (points.isascii() and points.isdecimal() and len(points) < 16):
         cell(points, "points")
         raise ValueError(f"points is {points[:20]!r} and no whole number")
     if unit and unit not in UNITS:
         raise ValueError(f"the unit {unit[:20]!r} is not one of {', '.join(UNITS)}")
     return Input(low, high, int(points or 0), unit)
+
+
+def _coordinate(text: str, name: str) -> float:
+    value = cell(text, name)
+    if math.isnan(value) and text.lower() != "nan":
+        raise ValueError(f"{name} is {text[:20]!r} and no number")
+    if not math.isfinite(value) or abs(value) > LARGEST:
+        raise ValueError(f"{name} is {text[:20]} and must lie within ±{LARGEST:.0e}")
+    return value
 
 
 def write_table(inputs: Mapping[str, Input]) -> str:
@@ -182,22 +185,26 @@ def _text(data: bytes, file: str) -> NDArray[np.float64]:
         values = numbers(block.text) if width >= 3 and set(block.words.tolist()) <= {0, width} else None
         if values is not None and len(values) == block.words.sum():  # as many numbers in every line
             found.append(values.reshape(-1, width)[:, :3])
-            continue
-        rows: list[list[float]] = []
-        for number, line in enumerate(block.split(), block.first):
-            words = line.replace(b";", b" ").split()
-            if len(words) >= 3 and all(_WITH_COMMA.fullmatch(word) for word in words[:3]) and b"," in b"".join(words[:3]):
-                raise FormatError(file, f"line {number}", "has commas within its numbers; write decimals with a point, such as 0.5")
-            words = line.replace(b",", b" ").replace(b";", b" ").split()
-            if len(words) < 3 or words[0].startswith((b"#", b"//")):
-                continue
-            values = numbers(b" ".join(words[:3]))
-            if values is not None and len(values) == 3:
-                rows.append(values.tolist())
-            elif number > 1:
-                raise FormatError(file, f"line {number}", f"{number_fault(words[0])}; each line begins with x, y and z")
-        found.append(np.array(rows, dtype=np.float64).reshape(-1, 3))
+        else:
+            found.append(_line_by_line(block, file))
     return _finite(np.concatenate(found), file)
+
+
+def _line_by_line(block: Block, file: str) -> NDArray[np.float64]:
+    rows: list[list[float]] = []
+    for number, line in enumerate(block.split(), block.first):
+        words = line.replace(b";", b" ").split()
+        if len(words) >= 3 and all(_WITH_COMMA.fullmatch(word) for word in words[:3]) and b"," in b"".join(words[:3]):
+            raise FormatError(file, f"line {number}", "has commas within its numbers; write decimals with a point, such as 0.5")
+        words = line.replace(b",", b" ").replace(b";", b" ").split()
+        if len(words) < 3 or words[0].startswith((b"#", b"//")):
+            continue
+        values = numbers(b" ".join(words[:3]))
+        if values is not None and len(values) == 3:
+            rows.append(values.tolist())
+        elif number > 1:
+            raise FormatError(file, f"line {number}", f"{number_fault(words[0])}; each line begins with x, y and z")
+    return np.array(rows, dtype=np.float64).reshape(-1, 3)
 
 
 def _finite(points: NDArray[np.float64], file: str) -> NDArray[np.float64]:

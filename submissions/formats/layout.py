@@ -24,7 +24,7 @@ object's ``rgb_<n>.png``, ``normal_<n>.png`` is read as its normals.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import PurePosixPath
 
 from submissions.kinds import Family
@@ -43,30 +43,29 @@ _PASS = re.compile(r"(?:(.+)_)?(?:depth|normals?|albedo|alpha|mist)_?\d{1,6}|(.+
 def item_of(family: Family, name: str, ids: Collection[str]) -> str | None:
     """Return the item, among ``ids``, to which the file ``name`` belongs; None where it belongs to none."""
     path = PurePosixPath(name)
-    if not family.grouped:
-        return path.stem if path.stem in ids else None
-    scenes = {item.partition("/")[0] for item in ids}
-    *folders, _ = path.parts
-    stem = path.stem
-    # The items to which the file could belong, the plainest reading first.
-    candidates = [f"{folders[-1]}/{stem}"] if folders else []
-    generated = _GENERATED.fullmatch(stem)
-    if generated and len(folders) > 1:
-        candidates.append(f"{folders[-2]}/{folders[-1]}-{int(generated[1])}")
-    if _PREDICTED in folders:
-        at = len(folders) - 1 - folders[::-1].index(_PREDICTED)
-        candidates += [f"{folders[at - 1]}/{stem}"] if at else []
-        if len(scenes) == 1:
-            candidates += [f"{scene}/{stem}" for scene in scenes]
-    if _RENDERED in folders:
-        # A scene may be called "train" too, so the outermost folder that is a scene's is the scene's.
-        at = len(folders) - 1 - folders[::-1].index(_RENDERED)
-        first = next((n for n, folder in enumerate(folders[:at]) if folder in scenes), -1)
-        if _TRAINING not in folders[first + 1 : at]:
-            candidates += [f"{folders[first]}/{stem}"] if first >= 0 else [f"{scene}/{stem}" for scene in scenes if len(scenes) == 1]
-    if len(scenes) == 1 and len(folders) <= 1 and not {*folders} & {*_OTHER_OUTPUTS}:
-        candidates += [f"{scene}/{stem}" for scene in scenes]
+    folders, candidates = path.parts[:-1], [path.stem]
+    if family.grouped:
+        candidates = [f"{scene}/{path.stem}" for scene in _scenes(folders, {item.partition("/")[0] for item in ids})]
+        if len(folders) > 1 and (generated := _GENERATED.fullmatch(path.stem)):
+            candidates.insert(1, f"{folders[-2]}/{folders[-1]}-{int(generated[1])}")
     return next((item for item in candidates if item in ids), None)
+
+
+def _scenes(folders: tuple[str, ...], scenes: set[str]) -> Iterator[str]:
+    """The scenes to which a file in these folders could belong, the plainest reading first."""
+    yield from folders[-1:]
+    only = list(scenes) if len(scenes) == 1 else []
+    at = {folder: n for n, folder in enumerate(folders)}  # the innermost of each name
+    if _PREDICTED in at:
+        yield from (*folders[: at[_PREDICTED]][-1:], *only)
+    if _RENDERED in at:
+        # A scene may be called "train" too, so the outermost folder that is a scene's is the scene's.
+        above = folders[: at[_RENDERED]]
+        first = next((n for n, folder in enumerate(above) if folder in scenes), -1)
+        if _TRAINING not in above[first + 1 :]:
+            yield from only if first < 0 else above[first : first + 1]
+    if len(folders) <= 1 and not {*folders} & {*_OTHER_OUTPUTS}:
+        yield from only
 
 
 def is_companion(family: Family, name: str) -> bool:

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from submissions.formats.errors import MAX_FINDINGS_PER_FILE, Findings, FormatError, excerpt, size_text
+from submissions.formats.text import WIDE, is_wide
 
 MAX_LINE_BYTES = 1_000_000
 _BLOCK = 1 << 20
-_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _BLANK = re.compile(rb"\s*")
 # A line that continues in the next, and its end. Names and comments may end in a backslash of their own.
 _CONTINUED = re.compile(rb"^(?![ \t]*(?:#|[og]\b|usemtl\b|mtllib\b))(?:[^\n#]*\\[ \t]*\n)+[^\n]*", re.MULTILINE)
@@ -70,7 +70,7 @@ def text_blocks(data: bytes, file: str, start: int = 0, first_line: int = 1, con
     Raises ``FormatError`` where the file is empty, UTF-16, binary, or has a line of more than a megabyte.
     """
     if is_wide(data):
-        raise FormatError(file, "", "is UTF-16 or UTF-32 text; save it as UTF-8")
+        raise FormatError(file, "", WIDE)
     if start == 0 and data.startswith(codecs.BOM_UTF8):
         start = len(codecs.BOM_UTF8)
     if start == 0 and _BLANK.fullmatch(data):
@@ -79,12 +79,8 @@ def text_blocks(data: bytes, file: str, start: int = 0, first_line: int = 1, con
         end = data.find(b"\n", start + _BLOCK) + 1 or len(data)
         while continued and end < len(data) and data[max(start, end - 100) : end].rstrip().endswith(b"\\"):
             end = data.find(b"\n", end) + 1 or len(data)
-        text = data[start:end]
-        if b"\r" in text:
-            text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        if continued and b"\\" in text:
-            text = _CONTINUED.sub(lambda line: _GOES_ON.sub(b" ", line[0]) + b"\n" * line[0].count(b"\n"), text)
-        block = Block(first_line, text if text.endswith(b"\n") else text + b"\n")
+        text = _plain_lines(data[start:end], continued)
+        block = Block(first_line, text)
         if b"\0" in text:
             at = text.count(b"\n", 0, text.index(b"\0"))
             raise FormatError(file, f"line {first_line + at}", "holds a zero byte; is it a binary file, or UTF-16 text?")
@@ -95,9 +91,13 @@ def text_blocks(data: bytes, file: str, start: int = 0, first_line: int = 1, con
         first_line, start = first_line + len(block.ends), end
 
 
-def is_wide(data: bytes) -> bool:
-    """Return whether a file says by its first bytes that it is UTF-16 or UTF-32 text."""
-    return data.startswith(_WIDE)
+def _plain_lines(text: bytes, continued: bool) -> bytes:
+    """The text with LF at the end of each line, and lines that are continued in one."""
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if continued and b"\\" in text:
+        text = _CONTINUED.sub(lambda line: _GOES_ON.sub(b" ", line[0]) + b"\n" * line[0].count(b"\n"), text)
+    return text if text.endswith(b"\n") else text + b"\n"
 
 
 # --- numbers

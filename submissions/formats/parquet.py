@@ -52,21 +52,7 @@ def read_rows(
         count = number(footer, 3, Long)
         if count > max_rows:
             raise FormatError(file, "", f"has {count} rows, at most {max_rows} are taken in this phase")
-        # The wanted columns that are there, each of a type that makes sense.
-        wanted = {*id_columns, *number_columns}
-        columns = []
-        for index in range(len(parquet.schema)):
-            column = parquet.schema.column(index)
-            top = column.path.split(".")[0]
-            if top not in wanted:
-                continue
-            if column.max_definition_level > _MAX_LEVELS:
-                raise FormatError(file, top, "nests lists too deeply")
-            is_id = top in id_columns
-            types = {"BYTE_ARRAY", "INT32", "INT64"} if is_id else _NUMERIC
-            if column.physical_type not in types or (is_id and column.max_repetition_level) or top in columns:
-                raise FormatError(file, top, "must hold one id per row" if is_id else "must hold lists of numbers")
-            columns.append(top)
+        columns = _columns(parquet.schema, file, id_columns, number_columns)
         _check_chunks(data, footer, columns, file, id_columns, max_rows, max_values)
         # Ids stay in their dictionary, so one long text shared by all rows is not copied for each.
         ids = [name for name in columns if name in id_columns]
@@ -81,6 +67,23 @@ def read_rows(
         raise FormatError(file, "", f"is a broken parquet file ({reason}); write it again") from None
 
 
+def _columns(schema: Any, file: str, id_columns: Collection[str], number_columns: Collection[str]) -> list[str]:
+    """The wanted columns that are there, each of a type that makes sense."""
+    found: list[str] = []
+    for column in map(schema.column, range(len(schema))):
+        top = column.path.split(".")[0]
+        is_id = top in id_columns
+        if not is_id and top not in number_columns:
+            continue
+        if column.max_definition_level > _MAX_LEVELS:
+            raise FormatError(file, top, "nests lists too deeply")
+        types = {"BYTE_ARRAY", "INT32", "INT64"} if is_id else _NUMERIC
+        if column.physical_type not in types or (is_id and column.max_repetition_level) or top in found:
+            raise FormatError(file, top, "must hold one id per row" if is_id else "must hold lists of numbers")
+        found.append(top)
+    return found
+
+
 def _check_chunks(
     data: bytes,
     footer: Fields,
@@ -92,17 +95,11 @@ def _check_chunks(
 ) -> None:
     """Holds the true page headers of every wanted column against the bounds."""
     values = size = id_size = 0
-    chunks = [struct(column, 3) for group in items(footer, 4) for column in items(group, 1)]
-    for chunk in chunks:
-        path = items(chunk, 3)
-        if not path or type(path[0]) is not bytes:
-            raise ValueError("a column without a name")
-        name = path[0].decode("utf-8", "replace")
+    for name, chunk in _chunks(footer):
         if name not in columns:
             continue
         pages = list(_pages(data, chunk, file, name))
-        held = sum(page.values for page in pages if page.type in _DATA_PAGES)
-        claimed = number(chunk, 5, Long)
+        held, claimed = sum(page.values for page in pages if page.type in _DATA_PAGES), number(chunk, 5, Long)
         if held != claimed:
             raise FormatError(file, name, f"claims {claimed} values but its pages claim {held}")
         unpacked = sum(page.unpacked for page in pages)
@@ -116,6 +113,17 @@ def _check_chunks(
     for total, most in ((size, 16 * max_values + 2_000_000), (id_size, _ID_BYTES * max_rows + 100_000)):
         if total > most:
             raise FormatError(file, "", f"unpacks to {size_text(total)}, far more than this phase's items can need")
+
+
+def _chunks(footer: Fields) -> Iterator[tuple[str, Fields]]:
+    """The chunks of all columns, each with the name of its column."""
+    for group in items(footer, 4):
+        for column in items(group, 1):
+            chunk = struct(column, 3)
+            path = items(chunk, 3)
+            if not path or type(path[0]) is not bytes:
+                raise ValueError("a column without a name")
+            yield path[0].decode("utf-8", "replace"), chunk
 
 
 class _Page:

@@ -27,7 +27,7 @@ def sentences(items: Mapping[str, Any], manifest: Manifest) -> list[str]:
     items whose inputs are not stated, get none."""
     if manifest.kind.images:
         return []
-    found: dict[Any, list[tuple[str, Misfit]]] = {}
+    found: dict[tuple[Any, ...], list[tuple[str, Misfit]]] = {}
     copies = []
     for item in manifest.items:
         model = items.get(item.id)
@@ -37,16 +37,13 @@ def sentences(items: Mapping[str, Any], manifest: Manifest) -> list[str]:
             copies.append(item.id)
         box = Box.of(model.vertices)
         one = misfit(box, box_of(item.input, manifest), may_be_part=True) if box is not None else None
-        if one is None:
-            continue
-        # One sentence is about all misfits that are alike.
-        alike: Any = (one.kind, one.local)
-        if one.kind is Kind.SIZE:
-            alike = one.kind, round(math.log10(one.ratio))
-        elif one.kind is Kind.AXES:
-            alike = one.kind, one.axes, one.signs
-        found.setdefault(alike, []).append((item.id, one))
-    words = [_sentence([name for name, _ in group], [one for _, one in group], manifest) for group in found.values()]
+        if one is not None:
+            found.setdefault(one.alike, []).append((item.id, one))
+    asked = {Kind.SIZE: _of_size, Kind.AXES: _of_axes, Kind.PLACE: _of_place}
+    words = []
+    for group in found.values():
+        names, misfits = [name for name, _ in group], [one for _, one in group]
+        words.append(asked[misfits[0].kind](_names(names), len(names) == 1, misfits, manifest))
     if copies:
         verb = "has" if len(copies) == 1 else "have"
         words.append(f"{_names(copies)} {verb} as many corners as the input has points: is it the input itself?")
@@ -59,32 +56,36 @@ def box_of(given: Input, manifest: Manifest) -> Box:
     return box.scaled(UNITS[given.unit] / manifest.unit_scale) if given.unit in UNITS else box
 
 
-def _sentence(names: Sequence[str], misfits: Sequence[Misfit], manifest: Manifest) -> str:
-    first, who = misfits[0], _names(names)
-    is_are, its = ("is", "its") if len(names) == 1 else ("are", "their")
-    if first.kind is Kind.SIZE:
-        ratio = float(np.median([one.ratio for one in misfits]))
-        factor, word = (ratio, "larger") if ratio >= 1 else (1 / ratio, "smaller")
-        exponent = math.log10(factor)
-        if abs(exponent - round(exponent)) <= 0.15:
-            times = f"{10 ** round(exponent):,.0f}"
-        else:
-            times = f"about {round(factor, -max(0, int(exponent) - 1)):,.0f}"
-        # The unit whose numbers are so many times the phase's, if one comes near.
-        scale = manifest.unit_scale
-        others = {unit: abs(math.log10(ratio * metres / scale)) for unit, metres in UNITS.items() if metres != scale}
-        nearest = min(others, key=lambda unit: others[unit])
-        guess = f": {NAMES[nearest]}?" if others[nearest] <= NEAR else "."
-        wanted = f"This phase wants {NAMES[manifest.unit]}." if manifest.unit in NAMES else ""
-        return f"{who} {is_are} {times} times {word} than {its} points{guess} {wanted}".strip()
-    if first.kind is Kind.AXES:
-        moved = ["xyz"[axis] for n, axis in enumerate(first.axes) if axis != n]
-        turned = ["xyz"[first.axes[n]] for n, sign in enumerate(first.signs) if sign < 0]
-        parts = [f"{' and '.join(sorted(moved))} swapped"] if moved else []
-        parts += [f"{' and '.join(turned)} turned round"] if turned else []
-        return f"{who} would fit {its} points with {' and '.join(parts)}: another order of axes?"
-    lie = "lies" if len(names) == 1 else "lie"
-    if first.local:
+def _of_size(who: str, alone: bool, misfits: Sequence[Misfit], manifest: Manifest) -> str:
+    ratio = float(np.median([one.ratio for one in misfits]))
+    factor, word = (ratio, "larger") if ratio >= 1 else (1 / ratio, "smaller")
+    exponent = math.log10(factor)
+    if abs(exponent - round(exponent)) <= 0.15:
+        times = f"{10 ** round(exponent):,.0f}"
+    else:
+        times = f"about {round(factor, -max(0, int(exponent) - 1)):,.0f}"
+    # The unit whose numbers are so many times the phase's, if one comes near.
+    scale = manifest.unit_scale
+    others = {unit: abs(math.log10(ratio * metres / scale)) for unit, metres in UNITS.items() if metres != scale}
+    nearest = min(others, key=lambda unit: others[unit])
+    guess = f": {NAMES[nearest]}?" if others[nearest] <= NEAR else "."
+    wanted = f"This phase wants {NAMES[manifest.unit]}." if manifest.unit in NAMES else ""
+    than = "is {} than its points" if alone else "are {} than their points"
+    return f"{who} {than.format(f'{times} times {word}')}{guess} {wanted}".strip()
+
+
+def _of_axes(who: str, alone: bool, misfits: Sequence[Misfit], manifest: Manifest) -> str:
+    first = misfits[0]
+    moved = ["xyz"[axis] for n, axis in enumerate(first.axes) if axis != n]
+    turned = ["xyz"[first.axes[n]] for n, sign in enumerate(first.signs) if sign < 0]
+    parts = [f"{' and '.join(sorted(moved))} swapped"] if moved else []
+    parts += [f"{' and '.join(turned)} turned round"] if turned else []
+    return f"{who} would fit {'its' if alone else 'their'} points with {' and '.join(parts)}: another order of axes?"
+
+
+def _of_place(who: str, alone: bool, misfits: Sequence[Misfit], manifest: Manifest) -> str:
+    lie, its = ("lies", "its") if alone else ("lie", "their")
+    if misfits[0].local:
         return f"{who} {lie} near the origin and {its} points far from it: local instead of projected coordinates?"
     distance = float(np.median([one.distance for one in misfits]))
     return f"{who} {lie} {distance:,.3g} {manifest.unit} away from {its} points: an offset?"

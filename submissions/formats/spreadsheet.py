@@ -91,39 +91,38 @@ def _search(stream: IO[bytes], member: zipfile.ZipInfo, left: int, name: str, si
     another encoding, or has cells beyond the bounds."""
     is_xml = member.filename.lower().endswith((".xml", ".rels", ".vml"))
     is_sheet = is_xml and member.filename.lower().startswith("xl/worksheets/")
-    first, rows, columns = True, 0, 0
-    for piece in _pieces(stream):
-        left -= len(piece) - (0 if first else _OVERLAP)
+    rows = columns = 0
+    for number, (fresh, piece) in enumerate(_pieces(stream)):
+        left -= len(fresh)
         if left < 0:
             raise SheetError(name, "", _too_large(size))
-        if is_xml and first:
-            encoding = _ENCODING.match(piece.removeprefix(b"\xef\xbb\xbf"))
-            if (
-                piece[:2] in (b"\xff\xfe", b"\xfe\xff")
-                or b"\0" in piece[:64]
-                or (encoding and encoding[1].lower() not in (b"utf-8", b"us-ascii"))
-            ):
-                raise SheetError(name, excerpt(member.filename), "is not text in UTF-8, as spreadsheets are")
-        if is_xml and (b"<!DOCTYPE" in piece or b"<!ENTITY" in piece):
-            raise SheetError(
-                name, excerpt(member.filename), "declares a document type or entities, which no spreadsheet needs; save it again"
-            )
-        if is_sheet:
-            for letters, number in _CELL.findall(piece):
-                rows = max(rows, int(number or 0))
-                columns = max(columns, _column(letters))
-            if rows > MAX_ROWS or columns > MAX_COLUMNS or rows * columns > MAX_CELLS:
-                most = f"{MAX_ROWS:,} rows, {MAX_COLUMNS:,} columns and {MAX_CELLS:,} cells"
-                raise SheetError(name, excerpt(member.filename), f"reaches to row {rows:,} and column {columns:,}; at most {most} are read")
-        first = False
+        if not is_xml:
+            continue
+        if number == 0 and _in_other_encoding(piece):
+            raise SheetError(name, excerpt(member.filename), "is not text in UTF-8, as spreadsheets are")
+        if b"<!DOCTYPE" in piece or b"<!ENTITY" in piece:
+            said = "declares a document type or entities, which no spreadsheet needs; save it again"
+            raise SheetError(name, excerpt(member.filename), said)
+        for letters, row in _CELL.findall(piece) if is_sheet else ():
+            rows, columns = max(rows, int(row or 0)), max(columns, _column(letters))
+        if rows > MAX_ROWS or columns > MAX_COLUMNS or rows * columns > MAX_CELLS:
+            most = f"{MAX_ROWS:,} rows, {MAX_COLUMNS:,} columns and {MAX_CELLS:,} cells"
+            raise SheetError(name, excerpt(member.filename), f"reaches to row {rows:,} and column {columns:,}; at most {most} are read")
     return left
 
 
-def _pieces(stream: IO[bytes]) -> Iterator[bytes]:
-    """The bytes of a member, piece by piece, each with the end of the piece before."""
+def _in_other_encoding(start: bytes) -> bool:
+    """Return whether a member that begins like this is anything but text in UTF-8."""
+    declared = _ENCODING.match(start.removeprefix(b"\xef\xbb\xbf"))
+    encoding = declared[1].lower() if declared else b"utf-8"
+    return start[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in start[:64] or encoding not in (b"utf-8", b"us-ascii")
+
+
+def _pieces(stream: IO[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """The bytes of a member, piece by piece, each alone and with the end of the piece before."""
     end = b""
     while piece := stream.read(_CHUNK):
-        yield end + piece
+        yield piece, end + piece
         end = (end + piece)[-_OVERLAP:].rjust(_OVERLAP, b" ")
 
 

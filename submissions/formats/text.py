@@ -9,17 +9,23 @@ from typing import Any
 from submissions.formats.errors import FormatError, excerpt
 
 MAX_INTEGER_DIGITS = 18
+WIDE = "is UTF-16 or UTF-32 text; save it as UTF-8"
 UNKEPT = "A text in it has a NUL, or half of a pair of surrogates, which no database keeps; leave such characters out."
 _UNKEPT = re.compile("[\x00\ud800-\udfff]")
-_UTF16_OR_32 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+
+
+def is_wide(data: bytes) -> bool:
+    """Return whether a file says by its first bytes that it is UTF-16 or UTF-32 text."""
+    return data.startswith(_WIDE)
 
 
 def decode_text(data: bytes, file: str) -> str:
     """UTF-8 text, with or without a byte order mark; ``FormatError`` where it is empty or anything else."""
     if not data.strip():
         raise FormatError(file, "", "is empty")
-    if data.startswith(_UTF16_OR_32):
-        raise FormatError(file, "", "is UTF-16 or UTF-32 text; save it as UTF-8")
+    if is_wide(data):
+        raise FormatError(file, "", WIDE)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -56,48 +56,55 @@ def quota_of(phase: Phase, team: Any, now: datetime | None = None, day: datetime
     """Uploads that `team`, or the team of that key, has left in a phase at `now`, of the day of `day` where that is another one.
     Rejected, failed and cancelled entries and reservations that ran out do not count; entries of teams that members have left do."""
     now = now or timezone.now()
-    day = day or now
-    _, end = phase.day(now)
     rows = tries_used(phase, [team], now).values_list("pk", "created_at", "status", "team_id")
     own = getattr(team, "pk", team)
     counted = [(created_at, status if team_id == own else "") for _, created_at, status, team_id in rows]
     extra = phase.extra_tries.filter(team=team).aggregate(n=Sum("amount"))["n"] or 0
-    left_total = left_day = left_once = None
-    if phase.limit_total is not None:
-        left_total = max(0, phase.limit_total + extra - len(counted))
-    if phase.limit_per_day is not None:
-        # Entries of earlier days beyond the daily limit used extra tries, so each is used once, on whichever day.
-        used = Counter(moment.astimezone(phase.zone).date() for moment, _ in counted)
-        date = day.astimezone(phase.zone).date()
-        spent = sum(max(0, n - phase.limit_per_day) for other, n in used.items() if other != date)
-        left_day = max(0, phase.limit_per_day + max(0, extra - spent) - used[date])
     busy = sum(status in Status.in_progress() for _, status in counted)
-    if phase.limit_at_once is not None:
-        left_once = max(0, phase.limit_at_once - busy)
-    reason, code, next_at = "", "", None
-    if left_total == 0:
+    left = Quota(
+        left_today=_left_of_day(phase, [moment for moment, _ in counted], extra, day or now),
+        left_total=None if phase.limit_total is None else max(0, phase.limit_total + extra - len(counted)),
+        left_at_once=None if phase.limit_at_once is None else max(0, phase.limit_at_once - busy),
+    )
+    if left.left_total == 0:
         reason = f"Your team has used all {phase.limit_total + extra} uploads of this phase; ask the organizers for more."
-        code = "limit_total"
-    elif left_day == 0 and day != now:
-        code, date_in_words = "limit_per_day", day_in_words(day, phase.time_zone)
-        reason = f"Your team has used its uploads of {date_in_words} ({phase.limit_per_day} a day); ask the organizers."
-    elif left_day == 0:
-        code, next_at = "limit_per_day", end if phase.limit_per_day and phase.is_open(end) else None
-        reason = f"Your team has used its uploads of today ({phase.limit_per_day} a day)"
-        if phase.limit_per_day == 0:
-            reason = "This phase takes no upload without an extra try, and your team has none left; ask the organizers for one."
-        elif next_at is None:
-            reason += ", and the phase closes before the next day begins; ask the organizers for an extra try."
-        else:
-            reason += f"; the next is possible on {in_words(next_at, phase.time_zone)}."
-    elif left_once == 0:
+        return replace(left, reason=reason, code="limit_total")
+    if left.left_today == 0:
+        reason, next_at = _day_is_used(phase, now, day)
+        return replace(left, reason=reason, next_at=next_at, code="limit_per_day")
+    if left.left_at_once == 0:
         reason = f"Your team has {busy} entries in progress, as many as may be at once; wait until one is done."
         if open_uploads := sum(status == Status.UPLOADING for _, status in counted):
             minutes = f"{settings.UPLOAD_IDLE_MINUTES:g} minute{'' if settings.UPLOAD_IDLE_MINUTES == 1 else 's'}"
             reason += f" Unfinished uploads among them: {open_uploads}. Finish or cancel them; a silent upload gives up its place "
             reason += f"after {minutes}."
-        code = "limit_at_once"
-    return Quota(left_today=left_day, left_total=left_total, left_at_once=left_once, next_at=next_at, reason=reason, code=code)
+        return replace(left, reason=reason, code="limit_at_once")
+    return left
+
+
+def _left_of_day(phase: Phase, counted: Collection[datetime], extra: int, day: datetime) -> int | None:
+    """Uploads left of the day of `day` if these are counted; None without a daily limit. Entries of earlier days beyond the daily limit
+    used extra tries, so each is used once, on whichever day."""
+    if phase.limit_per_day is None:
+        return None
+    used = Counter(moment.astimezone(phase.zone).date() for moment in counted)
+    date = day.astimezone(phase.zone).date()
+    spent = sum(max(0, n - phase.limit_per_day) for other, n in used.items() if other != date)
+    return max(0, phase.limit_per_day + max(0, extra - spent) - used[date])
+
+
+def _day_is_used(phase: Phase, now: datetime, day: datetime | None) -> tuple[str, datetime | None]:
+    """Sentence on a day of which no upload is left, and the moment from which there is another."""
+    if day is not None and day != now:
+        date_in_words = day_in_words(day, phase.time_zone)
+        return f"Your team has used its uploads of {date_in_words} ({phase.limit_per_day} a day); ask the organizers.", None
+    if phase.limit_per_day == 0:
+        return "This phase takes no upload without an extra try, and your team has none left; ask the organizers for one.", None
+    _, end = phase.day(now)
+    used = f"Your team has used its uploads of today ({phase.limit_per_day} a day)"
+    if not phase.is_open(end):
+        return f"{used}, and the phase closes before the next day begins; ask the organizers for an extra try.", None
+    return f"{used}; the next is possible on {in_words(end, phase.time_zone)}.", end
 
 
 class ExtraTries(models.Model):

@@ -171,7 +171,9 @@ def _outcome(cases: Made, number: int, folder: Path) -> tuple[str, str, float, i
 def _is_sentence(text: str) -> bool:
     """One line that people can read, without anything of ours in it."""
     plain = not any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in text)
-    return plain and 10 <= len(text) <= MAX_SENTENCE and "Traceback" not in text and "submissions/" not in text
+    return (
+        plain and 10 <= len(text) <= MAX_SENTENCE and "Traceback" not in text and "submissions/" not in text and " object at 0x" not in text
+    )
 
 
 def keep(cases: Made, outcome: Outcome, folder: Path) -> Path:

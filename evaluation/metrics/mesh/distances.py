@@ -277,10 +277,7 @@ SPECS = (
         doc="Mean distance from points of one surface to the nearest point of the other, averaged over both directions.",
         origin=parameters.OSIM,
         function=chamfer_l1,
-        examples=(
-            "MISSING_SIDE_WEIGHS_LESS",
-            "INSIDE_OUT",
-        ),
+        examples=("MISSING_SIDE_WEIGHS_LESS", "INSIDE_OUT"),
         formula="(mean a + mean b) / 2, where a are the distances from samples of the prediction to the nearest sample of the reference, "
         "b those the other way",
         of_points=True,
@@ -292,10 +289,7 @@ SPECS = (
         doc="Mean squared distance from points of one surface to the nearest point of the other, summed over both directions.",
         origin=parameters.OSIM,
         function=chamfer_l2,
-        examples=(
-            "STRAY_TRIANGLE",
-            "INSIDE_OUT",
-        ),
+        examples=("STRAY_TRIANGLE", "INSIDE_OUT"),
         formula="mean a² + mean b²",
         of_points=True,
     ),
@@ -323,10 +317,7 @@ SPECS = (
         doc="Harmonic mean of the share of the predicted surface near the reference and the share of the reference near the prediction.",
         origin=parameters.OSIM,
         function=mesh_fscore,
-        examples=(
-            "HAIR_DECIDES_EVERYTHING",
-            "SATURATION",
-        ),
+        examples=("HAIR_DECIDES_EVERYTHING", "SATURATION"),
         formula="2 P R / (P + R), P the share of a ≤ threshold, R the share of b ≤ threshold",
         of_points=True,
     ),
@@ -339,10 +330,7 @@ SPECS = (
         ),
         origin=parameters.LOCASE,
         function=uhd,
-        examples=(
-            "EXTRA_PARTS_UNSEEN",
-            "WORST_POINT_DECIDES",
-        ),
+        examples=("EXTRA_PARTS_UNSEEN", "WORST_POINT_DECIDES"),
         formula="max over points b of the reference (samples, vertices and what lies between) of min ‖b − p‖, p on the prediction's "
         "triangles",
         version=2,

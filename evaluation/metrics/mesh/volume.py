@@ -145,10 +145,7 @@ SPECS = (
         ),
         origin=parameters.LOCASE,
         function=volume_iou,
-        examples=(
-            "THIN_PARTS_UNSEEN",
-            "THIN_SHEETS",
-        ),
+        examples=("THIN_PARTS_UNSEEN", "THIN_SHEETS"),
         effort=Effort(5.0, 200_000, power=1.0, by=1, least=True),
         formula="|A ∩ B| / |A ∪ B|",
         version=4,

@@ -125,10 +125,7 @@ SPECS = (
         doc="Share of predicted edges that lie within tau_edge (Hausdorff distance) of the reference edge they are matched to.",
         origin=parameters.BUILDING3D,
         function=edge_precision,
-        examples=(
-            "ONE_EDGE_ENOUGH",
-            "CUT",
-        ),
+        examples=("ONE_EDGE_ENOUGH", "CUT"),
         micro=Micro("edge_precision_micro", "tp", ("n_pred",)),
         formula=f"TP / |P|, {_HITS}",
         version=2,
@@ -140,10 +137,7 @@ SPECS = (
         doc="Share of reference edges that have a matched predicted edge within tau_edge.",
         origin=parameters.BUILDING3D,
         function=edge_recall,
-        examples=(
-            "WRONG_EDGES_FREE",
-            "CUT",
-        ),
+        examples=("WRONG_EDGES_FREE", "CUT"),
         micro=Micro("edge_recall_micro", "tp", ("n_gt",)),
         formula=f"TP / |G|, {_HITS}",
         version=2,
@@ -157,10 +151,7 @@ SPECS = (
             (papers.BUILDING3D, papers.WIREFRAMES), "defined by the Building3D paper, recommended by the paper on human preferences"
         ),
         function=edge_f1,
-        examples=(
-            "CUT",
-            "CLIFF",
-        ),
+        examples=("CUT", "CLIFF"),
         symmetry=Symmetry.EXACT,
         micro=Micro("edge_f1_micro", "tp", ("n_pred", "n_gt"), factor=2.0),
         formula=f"2 TP / (|P| + |G|), {_HITS}",

@@ -130,10 +130,7 @@ SPECS = (
         "of exactly 1, not 0.99999….",
         origin=parameters.HOHO,
         function=hss,
-        examples=(
-            "TILT",
-            "CLIFF",
-        ),
+        examples=("TILT", "CLIFF"),
         version=4,
         formula=f"{_FORMULA}, A, B of sheared hexagonal prisms",
     ),
@@ -146,10 +143,7 @@ SPECS = (
         "Its values differ from the official scorer's and are not comparable with them. Equal edges have an IoU of exactly 1.",
         origin=parameters.HOHO,
         function=hss_exact,
-        examples=(
-            "CLIFF",
-            "CUT",
-        ),
+        examples=("CLIFF", "CUT"),
         version=3,
         effort=EFFORT,
         formula=f"{_FORMULA}, A, B of round tubes",

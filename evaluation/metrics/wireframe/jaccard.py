@@ -315,10 +315,7 @@ SPECS = (
         ),
         origin=parameters.WIREFRAME,
         function=jaccard_distance,
-        examples=(
-            "FAR_IS_FAR",
-            "CONNECTION_UNSEEN",
-        ),
+        examples=("FAR_IS_FAR", "CONNECTION_UNSEEN"),
         symmetry=Symmetry.EXACT,
         version=3,
         effort=replace(EFFORT, only=("method", "exact")),

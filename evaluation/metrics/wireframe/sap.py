@@ -95,10 +95,7 @@ SPECS = (
         "items are marked as not applicable.",
         origin=parameters.WIRE_PARSING,
         function=sap3d,
-        examples=(
-            "SAME_DRAWING_TWO_SCORES",
-            "CUTTING_EDGES_TWO_COSTS",
-        ),
+        examples=("SAME_DRAWING_TWO_SCORES", "CUTTING_EDGES_TWO_COSTS"),
         formula="⅓ Σ_δ Σ_k (R_k − R_{k−1}) max_{j≥k} P_j; TP: min_g (‖a − u‖² + ‖b − v‖²) < 2δ², each g once",
     ),
 )

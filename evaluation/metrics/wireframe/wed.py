@@ -292,10 +292,7 @@ SPECS = (
         "Moving or scaling a prediction as a whole hardly costs anything.",
         origin=parameters.S23DR_2024,
         function=wed_prereg,
-        examples=(
-            "WRONG_PLACE_WRONG_SIZE",
-            "SPLIT_OR_LOST",
-        ),
+        examples=("WRONG_PLACE_WRONG_SIZE", "SPLIT_OR_LOST"),
         formula=f"{_COST}, p ← (p − μ_P) σ_G / σ_P + μ_G, matched by Hungarian",
     ),
     parameters.distance(
@@ -308,10 +305,7 @@ SPECS = (
         "deleted or inserted.",
         origin=parameters.WIREFRAME,
         function=wed_mnn,
-        examples=(
-            "SPLIT_OR_LOST",
-            "WORSE_THAN_NOTHING",
-        ),
+        examples=("SPLIT_OR_LOST", "WORSE_THAN_NOTHING"),
         formula=f"{_COST}, p ↔ g iff each is the other's nearest",
     ),
     parameters.distance(
@@ -327,10 +321,7 @@ SPECS = (
         doc=f"{_TURNING}. Every predicted vertex is moved to the nearest reference vertex, so several may become one; none is deleted.",
         origin=parameters.WIREFRAME,
         function=wed_nearest,
-        examples=(
-            "CLUTTER_AROUND_CORNER_COLLAPSES",
-            "WORSE_THAN_NOTHING",
-        ),
+        examples=("CLUTTER_AROUND_CORNER_COLLAPSES", "WORSE_THAN_NOTHING"),
         formula="(T + c_ins·n_ins + c_merge·n_merged + c_e·(len_del + len_ins)) / L, T = Σ_p min_g ‖p − g‖",
     ),
     parameters.distance(
@@ -342,10 +333,7 @@ SPECS = (
         doc=f"{_TURNING}. Vertices are matched one to one with the least total distance, whatever the distance of a pair.",
         origin=parameters.WIREFRAME,
         function=wed_hungarian,
-        examples=(
-            "SPLIT_OR_LOST",
-            "STRAY_MATCHED",
-        ),
+        examples=("SPLIT_OR_LOST", "STRAY_MATCHED"),
         formula=f"{_COST}, matched by Hungarian on ‖p − g‖",
     ),
     parameters.distance(
@@ -366,10 +354,7 @@ SPECS = (
         "with the reference.",
         origin=parameters.BUILDING3D,
         function=wed_ap,
-        examples=(
-            "LOOSE_CORNERS_FREE",
-            "SPLIT_OR_LOST",
-        ),
+        examples=("LOOSE_CORNERS_FREE", "SPLIT_OR_LOST"),
         formula="(Σ_{p∈M_P} min_{g∈M_G} ‖p − g‖ + len_del + len_ins) / L",
         version=2,
     ),

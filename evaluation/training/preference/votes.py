@@ -46,6 +46,24 @@ class Decisions:
     def __len__(self) -> int:
         return len(self.sample)
 
+    @classmethod
+    def of(cls, votes: Sequence[Mapping[str, str]], criterion: str) -> Decisions:
+        """The decisions in votes on one criterion, each with its cells by COLUMNS."""
+        first: dict[tuple[str, str, frozenset[str]], Mapping[str, str]] = {}
+        for vote in votes:
+            if not vote["repeat_of"]:
+                first.setdefault((vote["rater"], vote["sample"], frozenset((vote["left"], vote["right"]))), vote)
+        samples = sorted({vote["sample"] for vote in votes})
+        methods = sorted({vote[side] for vote in votes for side in ("left", "right")})
+        rows = {label: row for row, label in enumerate(samples)}
+        places = {label: place for place, label in enumerate(methods)}
+        decided = [vote for vote in first.values() if vote["choice"] != "tie"]
+        loser_of = {"left": "right", "right": "left"}
+        kept = [(rows[vote["sample"]], places[vote[vote["choice"]]], places[vote[loser_of[vote["choice"]]]]) for vote in decided]
+        sample, winner, loser = np.array(kept, dtype=np.int64).reshape(-1, 3).T
+        raters, equal, again = len({vote["rater"] for vote in votes}), len(first) - len(decided), len(votes) - len(first)
+        return cls(tuple(samples), tuple(methods), sample, winner, loser, raters, len(votes), equal, again, criterion)
+
     def take(self, chosen: NDArray[np.bool_]) -> Decisions:
         """Selection of examples, under the same numbering."""
         return replace(self, sample=self.sample[chosen], winner=self.winner[chosen], loser=self.loser[chosen])
@@ -62,36 +80,18 @@ def read(path: Path, criterion: str | None = None, columns: Mapping[str, str] | 
         criterion = MAIN if MAIN in found else found[0] if len(found) == 1 else None
     if criterion not in found:
         raise DataError(f"{path.name} holds votes on {', '.join(map(repr, found))}; name one of them with --criterion.")
-    chosen = [(line, row) for line, row in rows if row["criterion"] == criterion]
-    seen: set[tuple[str, str, frozenset[str]]] = set()
-    kept: list[tuple[str, str, str]] = []
-    again = equal = 0
-    for line, vote in chosen:
-        empty = next((column for column in NEEDED if not vote[column]), None)
-        if empty:
-            raise DataError(f"{path.name}: line {line}: {empty} is empty; every vote has a {empty}.")
-        left, right, choice = vote["left"], vote["right"], vote["choice"]
-        if choice not in ("left", "right", "tie") or left == right:
-            raise DataError(
-                f"{path.name}: line {line}: a vote is left, right or tie between two methods, got {choice!r} of {left!r} and {right!r}."
-            )
-        question = (vote["rater"], vote["sample"], frozenset((left, right)))
-        if vote["repeat_of"] or question in seen:
-            again += 1
-            continue
-        seen.add(question)
-        if choice == "tie":
-            equal += 1
-        else:
-            kept.append((vote["sample"], left, right) if choice == "left" else (vote["sample"], right, left))
-    samples = sorted({vote["sample"] for _, vote in chosen})
-    methods = sorted({vote[side] for _, vote in chosen for side in ("left", "right")})
-    rows_of = {label: row for row, label in enumerate(samples)}
-    places = {label: place for place, label in enumerate(methods)}
-    arrays = np.array([(rows_of[sample], places[won], places[lost]) for sample, won, lost in kept], dtype=np.int64).reshape(-1, 3)
-    sample, winner, loser = arrays.T
-    raters = len({vote["rater"] for _, vote in chosen})
-    return Decisions(tuple(samples), tuple(methods), sample, winner, loser, raters, len(chosen), equal, again, criterion)
+    votes = [_checked(row, f"{path.name}: line {line}") for line, row in rows if row["criterion"] == criterion]
+    return Decisions.of(votes, criterion)
+
+
+def _checked(vote: dict[str, str], where: str) -> dict[str, str]:
+    """The vote itself. DataError if it lacks something, or is none between two methods."""
+    if empty := next((column for column in NEEDED if not vote[column]), None):
+        raise DataError(f"{where}: {empty} is empty; every vote has a {empty}.")
+    left, right, choice = vote["left"], vote["right"], vote["choice"]
+    if choice not in ("left", "right", "tie") or left == right:
+        raise DataError(f"{where}: a vote is left, right or tie between two methods, got {choice!r} of {left!r} and {right!r}.")
+    return vote
 
 
 def _rows(path: Path, columns: Mapping[str, str]) -> list[tuple[int, dict[str, str]]]:

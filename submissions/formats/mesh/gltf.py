@@ -31,10 +31,13 @@ _HARMLESS = ("KHR_materials_", "KHR_texture_", "KHR_lights_", "EXT_texture_", "M
 _READ = ("KHR_mesh_quantization", "KHR_node_visibility")
 
 
+Beside = Callable[[str], bytes | None]  # the content of a file in the same folder by its name
+
+
 class Document:
     """The JSON of a file, looked up with every type and index checked, and the bytes of its buffers."""
 
-    def __init__(self, file: str, tree: dict[str, Any], binary: bytes | None, beside: Callable[[str], bytes | None] | None = None) -> None:
+    def __init__(self, file: str, tree: dict[str, Any], binary: bytes | None, beside: Beside) -> None:
         self.file, self.tree = file, tree
         self._binary, self._beside = binary, beside
         self._buffers: dict[int, memoryview] = {}
@@ -84,6 +87,13 @@ class Document:
             raise self.fault(where, f'must have {count} numbers as "{key}"')
         return [float(value) for value in found]
 
+    def entries(self, owner: dict[str, Any], key: str, where: str) -> list[Any]:
+        """A list of anything; empty where it is not there."""
+        found = owner.get(key, [])
+        if type(found) is not list:
+            raise self.fault(where, f'must have a list as "{key}"')
+        return found
+
     def buffer(self, index: Any, where: str) -> memoryview:
         """The bytes of a buffer: the file's own chunk, a data URI, or a file in the same folder."""
         entry = self.one("buffers", index, where)
@@ -93,33 +103,42 @@ class Document:
         length = self.integer(entry, "byteLength", where)
         uri = entry.get("uri")
         if uri is None:
-            if index != 0 or self._binary is None:
-                owners = [entry, *(view for view in self._all("bufferViews") if type(view) is dict and view.get("buffer") == index)]
-                named = [name for owner in owners if type(owner.get("extensions")) is dict for name in owner["extensions"]]
-                if name := next((name for name in named if name in _COMPRESSED), ""):
-                    reason = f"is compressed with {_COMPRESSED[name]} ({name}) and its fallback, {where}, holds no data"
-                    raise self.fault("", f"{reason}; export it without compression")
+            data = self._binary if index == 0 else None
+            if data is None and (extension := self._fallback_of(index)):
+                raise self.compressed(extension, f" and its fallback, {where}, holds no data")
+            if data is None:
                 raise self.fault(where, f"has no data; {_EMBED}")
-            data = self._binary
-        elif type(uri) is not str or not uri.startswith("data:"):
-            found = self._beside(_file_name(uri)) if self._beside and type(uri) is str and _file_name(uri) else None
-            if found is None:
-                is_name = type(uri) is str and bool(_file_name(uri))
-                lacks = "which is not beside it, or too large" if is_name else "which is no name of a file in the same folder"
-                raise self.fault(where, f'is in another file, "{excerpt(str(uri))}", {lacks}; {_EMBED}')
-            data = found
+        elif type(uri) is str and uri.startswith("data:"):
+            data = self._inline(uri, where)
         else:
-            head, _, body = uri.partition(",")
-            if not head.endswith(";base64"):
-                raise self.fault(where, "has a data URI that is not base64")
-            try:
-                data = base64.b64decode(body, validate=True)
-            except (binascii.Error, ValueError):
-                raise self.fault(where, "has a data URI with broken base64; write it again") from None
+            name = _file_name(uri) if type(uri) is str else ""
+            data = self._beside(name) if name else None
+            if data is None:
+                lacks = "which is not beside it, or too large" if name else "which is no name of a file in the same folder"
+                raise self.fault(where, f'is in another file, "{excerpt(str(uri))}", {lacks}; {_EMBED}')
         if len(data) < length:
             raise self.fault(where, f"claims {length} bytes but holds {len(data)}; is it cut short?")
         self._buffers[index] = memoryview(data)[:length]
         return self._buffers[index]
+
+    def _inline(self, uri: str, where: str) -> bytes:
+        """The bytes of a data URI."""
+        head, _, body = uri.partition(",")
+        if not head.endswith(";base64"):
+            raise self.fault(where, "has a data URI that is not base64")
+        try:
+            return base64.b64decode(body, validate=True)
+        except (binascii.Error, ValueError):
+            raise self.fault(where, "has a data URI with broken base64; write it again") from None
+
+    def _fallback_of(self, index: int) -> str:
+        """The compression that puts the data of a buffer elsewhere; empty without one."""
+        views = [view for view in self._all("bufferViews") if type(view) is dict and view.get("buffer") == index]
+        used = [owner["extensions"] for owner in (self._all("buffers")[index], *views) if type(owner.get("extensions")) is dict]
+        return next((name for names in used for name in names if name in _COMPRESSED), "")
+
+    def compressed(self, extension: str, more: str = "") -> FormatError:
+        return self.fault("", f"is compressed with {_COMPRESSED[extension]} ({extension}){more}; export it without compression")
 
     def _all(self, kind: str) -> list[Any]:
         found = self.tree.get(kind, [])
@@ -134,9 +153,8 @@ def _file_name(uri: str) -> str:
     return "" if name in ("", ".", "..") or any(sign in name for sign in "/\\:?#\0") else name
 
 
-def open_document(data: bytes, file: str, beside: Callable[[str], bytes | None] | None = None) -> Document:
-    """Return a file's JSON and binary data, or raise ``FormatError``. The first bytes tell a ``.glb`` from a ``.gltf``, not the name.
-    ``beside`` gives the content of a file in the same folder by its name, or None."""
+def open_document(data: bytes, file: str, beside: Beside) -> Document:
+    """Return a file's JSON and binary data, or raise ``FormatError``. The first bytes tell a ``.glb`` from a ``.gltf``, not the name."""
     text, binary = _chunks(data, file) if data.startswith(_MAGIC) else (data, None)
     tree = parse_json(text, file, MAX_JSON_VALUES)
     if type(tree) is not dict or type(tree.get("asset")) is not dict:
@@ -150,7 +168,7 @@ def open_document(data: bytes, file: str, beside: Callable[[str], bytes | None] 
         raise document.fault("extensionsRequired", "must be a list of names")
     for name in required:
         if name in _COMPRESSED:
-            raise document.fault("", f"is compressed with {_COMPRESSED[name]} ({name}); export it without compression")
+            raise document.compressed(name)
         if name not in _READ and not name.startswith(_HARMLESS):
             raise document.fault("", f"requires the extension {excerpt(name)}, which is not read; export it without")
     return document
@@ -289,17 +307,42 @@ class _Instance:
     def n_faces(self) -> int:
         return self.n_corners // 3 if self.mode == _TRIANGLES else max(0, self.n_corners - 2)
 
+    @classmethod
+    def of(
+        cls,
+        document: Document,
+        primitive: dict[str, Any],
+        where: str,
+        transform: NDArray[np.float64] | None,
+        mode: int,
+        most: tuple[int, int],
+    ) -> "_Instance":
+        """The claims of a primitive, which must be of triangles, and have at most so many vertices and faces."""
+        if mode not in (_TRIANGLES, _STRIP, _FAN):
+            raise document.fault(where, "is of an unknown mode, not triangles; export triangles only")
+        extensions, attributes = (document.object(primitive, key, where) for key in ("extensions", "attributes"))
+        if "KHR_draco_mesh_compression" in extensions:
+            # Programs that know no compression read the corners that it has uncompressed too, if it has them.
+            used = [index for index in (attributes.get("POSITION"), primitive.get("indices")) if index is not None]
+            if not all("bufferView" in document.one("accessors", index, where) for index in used):
+                raise document.fault(where, "is compressed with Draco; export it without compression")
+        if document.objects(primitive, "targets", where):
+            raise document.fault(where, "has morph targets; export the mesh in its final shape")
+        if attributes.get("POSITION") is None:
+            raise document.fault(where, "has no POSITION; export the mesh with its vertices")
+        n_points = n_corners = row_count(document, attributes["POSITION"], where, most[0], "vertices")
+        if "indices" in primitive:
+            n_corners = row_count(document, primitive["indices"], where, 3 * most[1] + 2, "corners")
+        if mode == _TRIANGLES and n_corners % 3:
+            raise document.fault(where, f"has {n_corners} corners, which is not a whole number of triangles")
+        return cls(primitive, where, transform, n_points, n_corners, mode)
+
 
 def read_gltf(
-    data: bytes,
-    file: str,
-    max_vertices: int,
-    max_faces: int,
-    remarks: Remarks | None = None,
-    beside: Callable[[str], bytes | None] | None = None,
+    data: bytes, file: str, max_vertices: int, max_faces: int, remarks: Remarks | None = None, beside: Beside = lambda name: None
 ) -> Mesh:
-    """Reads all triangles that the default scene shows; raises ``FormatError`` naming the element of the file at fault. ``beside`` gives
-    the content of a file in the same folder by its name, or None. Remarks say what was left out."""
+    """Reads all triangles that the default scene shows; raises ``FormatError`` naming the element of the file at fault. Remarks say what
+    was left out."""
     document = open_document(data, file, beside)
     remarks = remarks or Remarks()
     found: list[_Instance] = []
@@ -313,23 +356,7 @@ def read_gltf(
             if mode in _MODES:
                 thin.append((where, _MODES[mode]))
                 continue
-            if mode not in (_TRIANGLES, _STRIP, _FAN):
-                raise document.fault(where, "is of an unknown mode, not triangles; export triangles only")
-            if "KHR_draco_mesh_compression" in document.object(primitive, "extensions", where) and not _has_fallback(
-                document, primitive, where
-            ):
-                raise document.fault(where, "is compressed with Draco; export it without compression")
-            if document.objects(primitive, "targets", where):
-                raise document.fault(where, "has morph targets; export the mesh in its final shape")
-            positions = document.object(primitive, "attributes", where).get("POSITION")
-            if positions is None:
-                raise document.fault(where, "has no POSITION; export the mesh with its vertices")
-            n_points = n_corners = row_count(document, positions, where, max_vertices, "vertices")
-            if "indices" in primitive:
-                n_corners = row_count(document, primitive["indices"], where, 3 * max_faces + 2, "corners")
-            if mode == _TRIANGLES and n_corners % 3:
-                raise document.fault(where, f"has {n_corners} corners, which is not a whole number of triangles")
-            claimed = _Instance(primitive, where, transform, n_points, n_corners, mode)
+            claimed = _Instance.of(document, primitive, where, transform, mode, (max_vertices, max_faces))
             n_vertices, n_faces = n_vertices + claimed.n_vertices, n_faces + claimed.n_faces
             for count, most, what in ((n_vertices, max_vertices, "vertices"), (n_faces, max_faces, "triangles")):
                 if count > most:
@@ -363,12 +390,6 @@ def read_gltf(
 # --- the scene
 
 
-def _has_fallback(document: Document, primitive: dict[str, Any], where: str) -> bool:
-    """Return whether a compressed primitive has its corners uncompressed too, for programs that know no compression."""
-    used = [document.object(primitive, "attributes", where).get("POSITION"), primitive.get("indices")]
-    return all("bufferView" in document.one("accessors", index, where) for index in used if index is not None)
-
-
 def _placed_meshes(document: Document, remarks: Remarks) -> Iterator[tuple[Any, NDArray[np.float64] | None, str]]:
     """The meshes of the scene with their transforms and nodes; every node once, none too deep, and none that is hidden or below a hidden
     one."""
@@ -376,20 +397,7 @@ def _placed_meshes(document: Document, remarks: Remarks) -> Iterator[tuple[Any, 
         yield from ((n, None, f"meshes[{n}]") for n in range(document.count("meshes")))
         return
     seen: set[int] = set()
-    # The nodes of the default scene; without any scene, those that are no other node's child.
-    place = "nodes"
-    if document.count("scenes"):
-        scene = document.tree.get("scene", 0)
-        place = f"scenes[{scene}]"
-        roots = document.one("scenes", scene, "scene").get("nodes", [])
-        if type(roots) is not list:
-            raise document.fault(place, 'must have a list as "nodes"')
-    else:
-        lists = [document.one("nodes", n, "nodes").get("children") for n in range(document.count("nodes"))]
-        below = {child for entries in lists if type(entries) is list for child in entries if type(child) is int}
-        roots = [n for n in range(len(lists)) if n not in below]
-        if not roots:
-            raise document.fault("nodes", "are all children of each other; every node must have one parent")
+    roots, place = _roots(document)
     stack: list[tuple[Any, NDArray[np.float64] | None, int, str]] = [(root, None, 0, place) for root in reversed(roots)]
     while stack:
         index, above, depth, where = stack.pop()
@@ -400,26 +408,34 @@ def _placed_meshes(document: Document, remarks: Remarks) -> Iterator[tuple[Any, 
         if depth > MAX_DEPTH:
             raise document.fault(where, f"lies more than {MAX_DEPTH} nodes deep")
         seen.add(index)
-        visibility = document.object(document.object(node, "extensions", where), "KHR_node_visibility", where)
-        if visibility.get("visible", True) is False:
+        extensions = document.object(node, "extensions", where)
+        if document.object(extensions, "KHR_node_visibility", where).get("visible", True) is False:
             remarks.add(HIDDEN, [f"{document.file}: {where}"])
             continue
         transform = _local(document, node, where)
-        if above is not None and transform is not None:
+        if above is not None:
             with np.errstate(all="ignore"):
-                transform = above @ transform
-        elif above is not None:
-            transform = above
+                transform = above if transform is None else above @ transform
         if "skin" in node:
             raise document.fault(where, "is moved by a skeleton (skin); export the mesh in its final pose")
-        if "EXT_mesh_gpu_instancing" in document.object(node, "extensions", where):
+        if "EXT_mesh_gpu_instancing" in extensions:
             raise document.fault(where, "is repeated by EXT_mesh_gpu_instancing; export plain nodes")
         if "mesh" in node:
             yield node["mesh"], transform, where
-        children = node.get("children", [])
-        if type(children) is not list:
-            raise document.fault(where, 'must have a list as "children"')
-        stack += [(child, transform, depth + 1, where) for child in reversed(children)]
+        stack += [(child, transform, depth + 1, where) for child in reversed(document.entries(node, "children", where))]
+
+
+def _roots(document: Document) -> tuple[list[Any], str]:
+    """The nodes of the default scene, and where it names them; without any scene, those that are no other node's child."""
+    if document.count("scenes"):
+        scene = document.tree.get("scene", 0)
+        return document.entries(document.one("scenes", scene, "scene"), "nodes", f"scenes[{scene}]"), f"scenes[{scene}]"
+    lists = [document.one("nodes", n, "nodes").get("children") for n in range(document.count("nodes"))]
+    below = {child for entries in lists if type(entries) is list for child in entries if type(child) is int}
+    roots = [n for n in range(len(lists)) if n not in below]
+    if not roots:
+        raise document.fault("nodes", "are all children of each other; every node must have one parent")
+    return roots, "nodes"
 
 
 def _local(document: Document, node: dict[str, Any], where: str) -> NDArray[np.float64] | None:

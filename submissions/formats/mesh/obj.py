@@ -134,30 +134,33 @@ def _line_by_line(block: Block, findings: Findings) -> Records:
             break
     findings.raise_if_any()
     found.coordinates = row_numbers(vertex_lines, vertices, 3, findings)
-    first_parts = [word.partition(b"/")[0] for row in faces for word in row]
-    written = whole_numbers(b" ".join(first_parts))
-    if written is None or len(written) != len(first_parts):
-        for line, row in zip(face_lines, faces, strict=True):
-            for word in row:
-                value = whole_numbers(word.partition(b"/")[0])
-                if value is None or len(value) != 1:
-                    findings.add(f"line {line}", f'"{word_text(word)}" is not a vertex number')
-            if findings.count >= MAX_FINDINGS_PER_FILE:
-                break
-        findings.raise_if_any()
-    assert written is not None
-    found.numbers = written
+    found.numbers = _corner_numbers(face_lines, faces, findings)
     found.sizes = np.fromiter(map(len, faces), np.int64, len(faces))
     found.vertex_lines, found.face_lines, found.above = (np.array(rows, np.int64) for rows in (vertex_lines, face_lines, above))
     return found
 
 
-# Meshes in OBJ: ``v`` and ``f`` records, with the colours of the ``.mtl`` file beside it, if there is one.
+def _corner_numbers(lines: list[int], faces: list[list[bytes]], findings: Findings) -> NDArray[np.int64]:
+    """The vertex numbers of faces, in a row; raises every word that begins with none, by the line of its face."""
+    first_parts = [word.partition(b"/")[0] for row in faces for word in row]
+    written = whole_numbers(b" ".join(first_parts))
+    if written is None or len(written) != len(first_parts):
+        for line, row in zip(lines, faces, strict=True):
+            for word in row:
+                value = whole_numbers(word.partition(b"/")[0])
+                if value is None or len(value) != 1:
+                    findings.add(f"line {line}", f'"{word_text(word)}" is not a vertex number')
+            if findings.full:
+                break
+        findings.raise_if_any()
+    assert written is not None
+    return written
 
+
+# --- the file as a whole
 
 MAX_MATERIALS = 10_000
 Companions = Callable[[str], bytes | None]
-_NO_ROWS = np.zeros(0, np.int64)
 
 
 class _Reader:
@@ -166,8 +169,8 @@ class _Reader:
     def __init__(self, findings: Findings, max_vertices: int, max_faces: int) -> None:
         self.findings, self.max_vertices, self.max_faces = findings, max_vertices, max_faces
         self.n_vertices = self.n_polygons = self.n_triangles = 0
-        self.coordinates, self.vertex_lines = [np.zeros(0)], [_NO_ROWS]
-        self.corners, self.sizes, self.face_lines = [_NO_ROWS], [_NO_ROWS], [_NO_ROWS]
+        self.coordinates, self.vertex_lines = [np.zeros(0)], [_NONE]
+        self.corners, self.sizes, self.face_lines = [_NONE], [_NONE], [_NONE]
         self.colour_rows: list[tuple[int, list[bytes]]] = []
         self.materials: list[tuple[int, bytes]] = []
         self.libraries: list[str] = []
@@ -255,20 +258,7 @@ def _colours(
     companions: Companions | None,
 ) -> NDArray[np.uint8] | None:
     """Colours of faces: from their materials, else from their corners, else plain; None if no face has any."""
-    by_corner = None
-    if reader.colour_rows:
-        at, rows = np.array([n for n, _ in reader.colour_rows]), [words for _, words in reader.colour_rows]
-        values = numbers_or_nan([word for row in rows for word in row])
-        if values is None:
-            note_number_faults(vertex_lines[at].tolist(), rows, reader.findings)
-        assert values is not None
-        # A colour is only shown, so one that is not finite costs no more than itself. Some writers count to 255 here.
-        values = values.reshape(-1, 3)
-        known_colour = np.isfinite(values).all(axis=1)
-        at, values = at[known_colour], values[known_colour]
-        given = values if values.max(initial=0) <= 1 else np.rint(np.clip(values, 0, 255)).astype(np.int64)
-        by_corner = np.full((len(vertex_lines), 3), PLAIN, np.uint8)
-        by_corner[at] = bytes_of(given)
+    by_corner = _corner_colours(reader, vertex_lines) if reader.colour_rows else None
     known: dict[bytes, NDArray[np.uint8]] = {}
     for name in dict.fromkeys(reader.libraries):
         data = companions(name) if companions else None
@@ -282,6 +272,21 @@ def _colours(
     for (first, last), colour in zip(pairwise(bounds), used, strict=True):
         if colour is not None:
             colours[first:last] = colour
+    return colours
+
+
+def _corner_colours(reader: _Reader, vertex_lines: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Colours of vertices; plain where a vertex has none. Some writers count to 255."""
+    at, rows = np.array([n for n, _ in reader.colour_rows]), [words for _, words in reader.colour_rows]
+    values = numbers_or_nan([word for row in rows for word in row])
+    if values is None:
+        note_number_faults(vertex_lines[at].tolist(), rows, reader.findings)
+    assert values is not None
+    values = values.reshape(-1, 3)
+    known = np.isfinite(values).all(axis=1)  # a colour is only shown, so one that is not finite costs no more than itself
+    given = values[known]
+    colours = np.full((len(vertex_lines), 3), PLAIN, np.uint8)
+    colours[at[known]] = bytes_of(given if given.max(initial=0) <= 1 else np.rint(np.clip(given, 0, 255)).astype(np.int64))
     return colours
 
 

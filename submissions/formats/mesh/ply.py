@@ -2,8 +2,7 @@
 
 import re
 import struct
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -39,7 +38,7 @@ _TYPES: dict[tuple[bytes, ...], tuple[str, str]] = {(name,): (code, "") for name
 }
 _UNPACK = {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q"}
 _CORNERS = ("vertex_indices", "vertex_index")
-_NONE = np.zeros(0, np.int64)
+_NO_VALUES, _NONE = np.zeros(0), np.zeros(0, np.int64)
 _COLOUR = ("red", "green", "blue")
 _END = re.compile(rb"(?<=[\r\n])end_header[ \t]*(?:\r\n|\n|\r)")
 
@@ -57,48 +56,61 @@ class Property:
 class Element:
     name: str
     count: int
-    properties: tuple[Property, ...]
-
-    def has(self, *names: str) -> bool:
-        return set(names) <= {column.name for column in self.properties if not column.length}
+    properties: list[Property]
 
     @property
     def least(self) -> int:
         """The fewest bytes that a row of it takes in a binary file."""
         return sum(np.dtype(column.length or column.kind).itemsize for column in self.properties)
 
+    @property
+    def corners(self) -> Property | None:
+        return next((column for column in self.properties if column.length and column.name in _CORNERS), None)
+
+    def fault(self, max_vertices: int, max_faces: int, held: int) -> str:
+        """Fault of its claims, with ``held`` bytes behind the header; empty if nothing is."""
+        most = {"vertex": max_vertices, "face": max_faces}.get(self.name, self.count)
+        if self.count > most:
+            plural = {"vertex": "vertices", "face": "faces"}[self.name]
+            return f"has {self.count} {plural}, at most {most} are taken for this item"
+        if self.count and not self.properties:
+            return f'has an element "{self.name}" without properties'
+        if self.count > held:
+            return f'claims {self.count} rows of "{self.name}", {held} bytes follow its header'
+        if self.name == "vertex" and not set("xyz") <= {column.name for column in self.properties if not column.length}:
+            return "has vertices without x, y and z"
+        if self.name == "face" and self.count and self.corners is None:
+            return f"has faces without a list {' or '.join(_CORNERS)}"
+        return "holds strips of triangles; export plain faces" if self.name == "tristrips" and self.count else ""
+
 
 @dataclass
 class _Table:
     """The rows of an element that are kept: plain columns, and one list as its values in a row and its lengths."""
 
+    element: str
     columns: dict[str, NDArray[Any]]
-    values: NDArray[Any]
-    sizes: NDArray[np.int64]
-    places: NDArray[np.int64]  # the lines of a text file; of none in a binary one
+    values: NDArray[Any] = field(default_factory=lambda: _NO_VALUES)
+    sizes: NDArray[np.int64] = field(default_factory=lambda: _NONE)
+    places: NDArray[np.int64] = field(default_factory=lambda: _NONE)  # the lines of a text file; of none in a binary one
+
+    def place(self, n: int) -> str:
+        return f"line {self.places[n]}" if len(self.places) else f"{self.element} {n}"
+
+    @property
+    def colours(self) -> NDArray[np.uint8] | None:
+        if not set(_COLOUR) <= self.columns.keys():
+            return None
+        return bytes_of(np.stack([self.columns[name] for name in _COLOUR], axis=1))
 
 
 def read_ply(data: bytes, file: str, max_vertices: int, max_faces: int, remarks: Remarks | None = None) -> Mesh:
     """Reads a PLY file; raises ``FormatError`` naming lines or elements. Polygons become triangles, see ``polygons.cut``."""
     findings = Findings(file)
     order, elements, start = _header(data, file)
-    # The claims of the header, compared with the limits and the bytes that follow it.
-    held = len(data) - start
     for element in elements:
-        most = {"vertex": max_vertices, "face": max_faces}.get(element.name)
-        if most is not None and element.count > most:
-            plural = {"vertex": "vertices", "face": "faces"}[element.name]
-            raise FormatError(file, "", f"has {element.count} {plural}, at most {most} are taken for this item")
-        if element.count and not element.properties:
-            raise FormatError(file, "", f'has an element "{element.name}" without properties')
-        if element.count > held:
-            raise FormatError(file, "", f'claims {element.count} rows of "{element.name}", {held} bytes follow its header')
-        if element.name == "vertex" and not element.has(*"xyz"):
-            raise FormatError(file, "", "has vertices without x, y and z")
-        if element.name == "face" and element.count and _corners_of(element) is None:
-            raise FormatError(file, "", f"has faces without a list {' or '.join(_CORNERS)}")
-        if element.name == "tristrips" and element.count:
-            raise FormatError(file, "", "holds strips of triangles; export plain faces")
+        if fault := element.fault(max_vertices, max_faces, len(data) - start):
+            raise FormatError(file, "", fault)
     if order:
         tables = _read_binary(data, start, order, elements, findings)
     else:
@@ -112,15 +124,14 @@ def read_ply(data: bytes, file: str, max_vertices: int, max_faces: int, remarks:
     with np.errstate(invalid="ignore"):  # of what is no number, which is refused below
         points = np.stack([vertex.columns[axis].astype(np.float64) for axis in "xyz"], axis=1)
     if face is None:
-        return mesh(points, np.zeros((0, 3), np.int64), None, Naming(_places(vertex, "vertex"), str, str), findings)
+        return mesh(points, np.zeros((0, 3), np.int64), None, Naming(vertex.place, str, str), findings)
     if int((face.sizes - 2).sum()) > max_faces:
         raise FormatError(file, "", f"has {int((face.sizes - 2).sum())} triangles, at most {max_faces} are taken for this item")
     faces, polygon = fan(face.values if face.values.dtype.kind == "f" else face.values.astype(np.int64), face.sizes)
-    place = _places(face, "face")
-    naming = Naming(_places(vertex, "vertex"), lambda n: place(int(polygon[n])), str, element="face")
+    naming = Naming(vertex.place, lambda n: face.place(int(polygon[n])), str, element="face")
     found = mesh(points, faces, None, naming, findings)
-    faces = cut(found.vertices, found.faces, face.sizes, place, file, remarks)
-    by_face, by_vertex = _colours(face), _colours(vertex)
+    faces = cut(found.vertices, found.faces, face.sizes, face.place, file, remarks)
+    by_face, by_vertex = face.colours, vertex.colours
     colours = None if by_vertex is None else from_corners(by_vertex, faces)
     return Mesh(found.vertices, faces, colours if by_face is None else by_face[polygon])
 
@@ -139,58 +150,44 @@ def write_ply(item: Mesh) -> bytes:
     return "\n".join([*head, "end_header\n"]).encode() + item.vertices.astype("<f8").tobytes() + rows.tobytes()
 
 
-def _places(table: _Table, element: str) -> Callable[[int], str]:
-    return lambda n: f"line {table.places[n]}" if len(table.places) else f"{element} {n}"
-
-
-def _colours(table: _Table) -> NDArray[np.uint8] | None:
-    if not set(_COLOUR) <= table.columns.keys():
-        return None
-    return bytes_of(np.stack([table.columns[name] for name in _COLOUR], axis=1))
-
-
 # --- the header
 
 
 def _header(data: bytes, file: str) -> tuple[str, list[Element], int]:
-    """The byte order (empty for text), the elements and where they begin."""
+    """The byte order (empty for text), the elements and where they begin: a case for each line that a header may have."""
+    if not data.startswith(b"ply"):
+        raise FormatError(file, "", "is not a PLY file: it does not begin with ply")
     end = _END.search(data[:MAX_HEADER_BYTES])
-    if not data.startswith(b"ply") or not end:
-        what = "does not begin with ply" if not data.startswith(b"ply") else f"has no end_header in its first {MAX_HEADER_BYTES} bytes"
-        raise FormatError(file, "", f"is not a PLY file: it {what}")
+    if not end:
+        raise FormatError(file, "", f"is not a PLY file: it has no end_header in its first {MAX_HEADER_BYTES} bytes")
     order: str | None = None
-    elements: list[tuple[str, int, list[Property]]] = []
+    elements: list[Element] = []
     for number, line in enumerate(data[: end.start()].splitlines(), 1):
         fault = ""
         match line.split():
             case [] | [b"ply" | b"comment" | b"obj_info", *_]:
-                continue
+                pass
             case [b"format", form, _] if form in _FORMATS:
                 order = _FORMATS[form]
             case [b"element", name, count] if re.fullmatch(rb"\d{1,18}", count):
-                elements.append((word_text(name), int(count), []))
+                elements.append(Element(word_text(name), int(count), []))
                 fault = "there are too many elements" if len(elements) > MAX_ELEMENTS else ""
+            case [b"property", *words] if elements and tuple(words[:-1]) in _TYPES:
+                column, columns = Property(word_text(words[-1]), *_TYPES[tuple(words[:-1])]), elements[-1].properties
+                columns.append(column)
+                if len(columns) > MAX_PROPERTIES or column.name in {other.name for other in columns[:-1]}:
+                    fault = f'the property "{column.name}" is one too many, or stands there twice'
             case [b"property", *words] if elements:
-                column, columns, types = word_text(words[-1] if words else b""), elements[-1][2], _TYPES.get(tuple(words[:-1]))
-                if types is None:
-                    fault = f'"{word_text(b" ".join([b"property", *words]))}" is not a property of PLY'
-                elif len(columns) == MAX_PROPERTIES or column in {other.name for other in columns}:
-                    fault = f'the property "{column}" is one too many, or stands there twice'
-                else:
-                    columns.append(Property(column, *types))
+                fault = f'"{word_text(b" ".join([b"property", *words]))}" is not a property of PLY'
             case _:
                 fault = f'"{word_text(line)}" is not a line of a PLY header'
         if fault:
             raise FormatError(file, f"line {number}", fault)
     if order is None:
         raise FormatError(file, "", "does not say its format: ascii, binary_little_endian or binary_big_endian")
-    if len({name for name, _, _ in elements}) != len(elements):
+    if len({element.name for element in elements}) != len(elements):
         raise FormatError(file, "", "has two elements of one name")
-    return order, [Element(name, count, tuple(columns)) for name, count, columns in elements], end.end()
-
-
-def _corners_of(element: Element) -> Property | None:
-    return next((column for column in element.properties if column.length and column.name in _CORNERS), None)
+    return order, elements, end.end()
 
 
 # --- text
@@ -199,41 +196,39 @@ def _corners_of(element: Element) -> Property | None:
 def _read_text(rows: Rows, elements: list[Element], findings: Findings) -> dict[str, _Table]:
     tables: dict[str, _Table] = {}
     for element in elements:
-        kept = _corners_of(element) if element.name == "face" else None
-        pieces = []
-        for piece in rows.take(element.count, f'rows of "{element.name}"'):
-            if element.name in ("vertex", "face"):
-                pieces.append(_text_piece(element, kept, piece, findings))
-        if element.name not in ("vertex", "face"):
+        read = element.name in ("vertex", "face")
+        taken = rows.take(element.count, f'rows of "{element.name}"')
+        pieces = [_text_piece(element, piece, findings) for piece in taken if read]
+        if not read:
             continue
         columns: dict[str, NDArray[Any]] = {}
         for column in element.properties:
             if column.length:
                 continue
-            whole = np.concatenate([np.zeros(0), *(piece.columns[column.name] for piece in pieces)])
+            whole = np.concatenate([_NO_VALUES, *(piece.columns[column.name] for piece in pieces)])
             # Colours alone depend on the type; coordinates are kept as exactly as they are written.
             columns[column.name] = whole if column.kind[0] == "f" else np.clip(np.nan_to_num(whole), -(2**31), 2**32).astype(np.int64)
-        values = np.concatenate([np.zeros(0), *(piece.values for piece in pieces)])
+        values = np.concatenate([_NO_VALUES, *(piece.values for piece in pieces)])
         sizes, places = (np.concatenate([_NONE, *(getattr(piece, name) for piece in pieces)]) for name in ("sizes", "places"))
-        tables[element.name] = _Table(columns, values, sizes, places)
+        tables[element.name] = _Table(element.name, columns, values, sizes, places)
     return tables
 
 
-def _text_piece(element: Element, kept: Property | None, piece: Piece, findings: Findings) -> _Table:
-    columns: dict[str, NDArray[Any]] = {}
-    values, sizes = np.zeros(0), np.zeros(0, np.int64)
+def _text_piece(element: Element, piece: Piece, findings: Findings) -> _Table:
+    kept = element.corners if element.name == "face" else None
     if not any(column.length for column in element.properties):
         table = piece.table(len(element.properties), findings)
-        return _Table({column.name: table[:, n] for n, column in enumerate(element.properties)}, values, sizes, piece.places)
+        return _Table(element.name, {column.name: table[:, n] for n, column in enumerate(element.properties)}, places=piece.places)
+    found = _Table(element.name, {}, places=piece.places)
     cursor = Cursor(piece, findings)
     for column in element.properties:
         if column is kept:
-            values, sizes = cursor.list(column.name, least=3)
+            found.values, found.sizes = cursor.list(column.name, least=3)
         elif column.length:
             cursor.list(column.name)
         else:
-            columns[column.name] = cursor.number(column.name)
-    return _Table(columns, values, sizes, piece.places)
+            found.columns[column.name] = cursor.number(column.name)
+    return found
 
 
 # --- binary
@@ -248,7 +243,7 @@ def _read_binary(data: bytes, at: int, order: str, elements: list[Element], find
             kind = np.dtype([(column.name, order + column.kind) for column in element.properties])
             rows = np.frombuffer(data, kind, element.count, at)
             at += element.count * kind.itemsize
-            found = _Table({name: rows[name] for name in kind.names or ()}, np.zeros(0), _NONE, _NONE)
+            found = _Table(element.name, {name: rows[name] for name in kind.names or ()})
         else:
             found, at = _binary_lists(data, at, order, element, findings)
         if element.name in ("vertex", "face"):
@@ -258,7 +253,7 @@ def _read_binary(data: bytes, at: int, order: str, elements: list[Element], find
 
 def _binary_lists(data: bytes, at: int, order: str, element: Element, findings: Findings) -> tuple[_Table, int]:
     """Rows with lists: all together if every list is as long as in the first row, otherwise row by row."""
-    kept = _corners_of(element)
+    kept = element.corners
     first = _lengths_at(data, at, order, element) if element.count else None
     if first is not None:
         fields: list[tuple[Any, ...]] = []
@@ -273,12 +268,11 @@ def _binary_lists(data: bytes, at: int, order: str, element: Element, findings: 
         if at + element.count * kind.itemsize <= len(data):
             rows = np.frombuffer(data, kind, element.count, at)
             if all((rows[f"{name} "] == length).all() for name, length in first.items()):
-                columns = {column.name: rows[column.name] for column in element.properties if not column.length}
-                values, sizes = np.zeros(0), np.zeros(0, np.int64)
+                found = _Table(element.name, {column.name: rows[column.name] for column in element.properties if not column.length})
                 if kept:
                     _refuse_short(np.full(1, first[kept.name]), findings)
-                    values, sizes = rows[kept.name].reshape(-1), np.full(element.count, first[kept.name], np.int64)
-                return _Table(columns, values, sizes, _NONE), at + element.count * kind.itemsize
+                    found.values, found.sizes = rows[kept.name].reshape(-1), np.full(element.count, first[kept.name], np.int64)
+                return found, at + element.count * kind.itemsize
     return _row_by_row(data, at, order, element, kept, findings)
 
 
@@ -334,9 +328,7 @@ def _row_by_row(data: bytes, at: int, order: str, element: Element, kept: Proper
         raise FormatError(findings.file, f"{element.name} {n}", "reaches past the end of the file; is it cut short?")
     lengths = np.array(sizes, np.int64)
     _refuse_short(lengths, findings)
-    values = np.zeros(0)
-    if kept:
-        values = _gathered(data, np.array(lists, np.int64), lengths, np.dtype(order + kept.kind))
+    values = _gathered(data, np.array(lists, np.int64), lengths, np.dtype(order + kept.kind)) if kept else _NO_VALUES
     # The columns of rows of different lengths, if they are before any list or right behind the only one.
     n_lists = sum(bool(column.length) for column in element.properties)
     columns: dict[str, NDArray[Any]] = {}
@@ -350,7 +342,7 @@ def _row_by_row(data: bytes, at: int, order: str, element: Element, kept: Proper
             places = np.array(lists, np.int64) + lengths * size
         else:
             break
-    return _Table(columns, values, lengths, _NONE), at
+    return _Table(element.name, columns, values, lengths), at
 
 
 def _refuse_short(sizes: NDArray[np.int64], findings: Findings) -> None:

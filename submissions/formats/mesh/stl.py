@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from submissions.formats.arrays import Mesh, Naming, mesh
 from submissions.formats.errors import Findings, FormatError, Remarks
-from submissions.formats.lines import Block, is_wide, numbers, row_numbers, spread, text_blocks, word_text
+from submissions.formats.lines import Block, numbers, row_numbers, spread, text_blocks, word_text
+from submissions.formats.text import is_wide
 
 UNCOUNTED = "A binary STL says that it has no triangle, and holds some, which were read"
 _HEADER, _TRIANGLE = 84, 50
@@ -37,10 +38,10 @@ def read_stl(data: bytes, file: str, max_vertices: int, max_faces: int, remarks:
     """
     count = struct.unpack_from("<I", data, 80)[0] if len(data) >= _HEADER else 0
     is_text = bool(_TEXT.match(data[:10_000]))
-    if count == 0 and len(data) > _HEADER and (len(data) - _HEADER) % _TRIANGLE == 0 and not is_text:
-        count = (len(data) - _HEADER) // _TRIANGLE
-        if remarks is not None:
-            remarks.add(UNCOUNTED, [file])
+    held, rest = divmod(len(data) - _HEADER, _TRIANGLE)
+    if count == rest == 0 < held and not is_text:
+        count = held
+        (remarks or Remarks()).add(UNCOUNTED, [file])
     need = _HEADER + _TRIANGLE * count
     fits = len(data) == need or (len(data) > need and not is_text and not data[need:].strip(b"\0 \t\r\n"))
     if not fits and (is_text or is_wide(data) or not data):

@@ -20,8 +20,8 @@ from typing import Any
 from submissions.formats.archive import Package
 from submissions.formats.errors import Findings, FormatError, Remarks
 from submissions.formats.layout import frame_of
-from submissions.formats.render.images import WHITE, Colour, read_image, read_mask
-from submissions.formats.render.views import MAX_SIDE, CleanViews, Render, Roi, View, encoded, render, with_scenes
+from submissions.formats.render.images import WHITE, Colour, Size, read_image, read_mask
+from submissions.formats.render.views import MAX_SIDE, CleanViews, Render, Roi, View, by_scene, clean_images, encoded, render, with_scenes
 from submissions.formats.text import parse_json
 from submissions.kinds import RENDER
 
@@ -41,6 +41,25 @@ class _Scene:
     clean: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)  # rois.json and views.json
 
+    def add(self, file: str, inner: tuple[str, ...]) -> str:
+        """Take in a file that lies in the folders ``inner`` of the scene; returns what is wrong with it."""
+        path = PurePosixPath(file)
+        if path.suffix.lower() == ".json":
+            if inner:
+                return f"belongs beside the views, not into {inner[0]}/"
+            self.notes[path.name] = file
+            return ""
+        named = {(): self.images, (MASKS,): self.masks, (CLEAN,): self.clean}[inner]
+        if path.stem in named:
+            return f"gives {path.stem}, which {named[path.stem]} gives too"
+        named[path.stem] = file
+        return ""
+
+    def leave_out_passes(self, remarks: Remarks) -> None:
+        for named in (self.images, self.clean):
+            for view in [view for view in named if frame_of(view) in named]:
+                remarks.add("Depth, normals and other pictures that Blender writes beside a frame are left out", [named.pop(view)])
+
 
 def read(package: Package, label: str, background: Colour = WHITE, remarks: Remarks | None = None) -> dict[str, View]:
     """All views of an open package, by ``scene/view``, in the order of names.
@@ -48,44 +67,25 @@ def read(package: Package, label: str, background: Colour = WHITE, remarks: Rema
     ``label`` is what the scene is called where the package is one scene's own folder; ``remarks`` take what reading changed. Raises
     ``FormatError`` with the faults of all files.
     """
-    findings = Findings(label)
+    findings, remarks = Findings(label), remarks or Remarks()
     scenes: dict[str, _Scene] = {}
     prompts: dict[str, str] = {}
-    alone = any("/" not in file.name and file.name != PROMPTS and _is_ours(file.name) for file in package.files)
+    alone = any("/" not in file.name and _is_ours(file.name) for file in package.files)
     scene_name = package.top.rstrip("/") or PurePosixPath(label).stem
-    for file in package.files:
-        if file.name == PROMPTS:
-            prompts = prompts_of(package, file.name, findings)
-            continue
-        if not _is_ours(file.name):
+    for file in (file.name for file in package.files):
+        if file == PROMPTS:
+            prompts = prompts_of(package, file, findings)
+        if not _is_ours(file):
             continue  # texts that explain
-        path = PurePosixPath(file.name)
-        folders = (scene_name, *path.parts[:-1]) if alone else path.parts[:-1]
-        inner = folders[1:]
-        if not folders or inner not in ((), (MASKS,), (CLEAN,)):
+        folders = ((scene_name,) if alone else ()) + PurePosixPath(file).parts[:-1]
+        if not folders or folders[1:] not in ((), (MASKS,), (CLEAN,)):
             where = f"put views into <scene>/, masks into <scene>/{MASKS}/, clean views into <scene>/{CLEAN}/"
-            findings.add("", f"lies in no place a reference has; {where}", file.name)
-            continue
-        scene = scenes.setdefault(folders[0], _Scene())
-        if path.suffix.lower() == ".json":
-            if inner:
-                findings.add("", f"belongs beside the views, not into {inner[0]}/", file.name)
-            else:
-                scene.notes[path.name] = file.name
-            continue
-        named = {(): scene.images, (MASKS,): scene.masks, (CLEAN,): scene.clean}[inner]
-        if path.stem in named:
-            findings.add("", f"gives {path.stem}, which {named[path.stem]} gives too", file.name)
-        else:
-            named[path.stem] = file.name
-    for scene in scenes.values():
-        for named in (scene.images, scene.clean):
-            for view in [view for view in named if frame_of(view) in named]:
-                left_out = named.pop(view)
-                if remarks is not None:
-                    remarks.add("Depth, normals and other pictures that Blender writes beside a frame are left out", [left_out])
+            findings.add("", f"lies in no place a reference has; {where}", file)
+        elif fault := scenes.setdefault(folders[0], _Scene()).add(file, folders[1:]):
+            findings.add("", fault, file)
     views: dict[str, View] = {}
     for name, scene in sorted(scenes.items()):
+        scene.leave_out_passes(remarks)
         views |= _Reader(package, name, scene, background, prompts.get(name, ""), findings, remarks).views()
     findings.raise_if_any()
     return with_scenes(dict(sorted(views.items())))
@@ -94,26 +94,25 @@ def read(package: Package, label: str, background: Colour = WHITE, remarks: Rema
 def files(views: Mapping[str, View]) -> Iterator[tuple[str, bytes]]:
     """The folder of these views: each file's path and content, so that ``read`` gives the same views."""
     prompts: dict[str, str] = {}
-    scenes: dict[str, dict[str, View]] = {}
-    for item, view in views.items():
-        scene, _, name = item.partition("/")
-        scenes.setdefault(scene, {})[name] = view
-        if view.prompt:
-            prompts[scene] = view.prompt
-    for scene, named in scenes.items():
+    for scene, named in by_scene(views).items():
         yield from ((f"{scene}/{name}.png", view.image.png) for name, view in named.items() if view.image)
         yield from ((f"{scene}/{MASKS}/{name}.png", view.mask) for name, view in named.items() if view.mask)
-        clean = next((view.clean for view in named.values() if view.clean), None)
-        yield from ((f"{scene}/{CLEAN}/{n:05d}.png", image.png) for n, image in enumerate(clean.images if clean else ()))
-        rois = {
-            name: [{"box": [roi.x1, roi.y1, roi.x2, roi.y2], "label": roi.label} for roi in view.rois]
-            for name, view in named.items()
-            if view.rois
-        }
-        bare = [{"view": name, "width": v.width, "height": v.height} for name, v in named.items() if v.image is None]
-        yield from ((f"{scene}/{name}", _json(content)) for name, content in ((ROIS, rois), (VIEWS, bare)) if content)
+        yield from ((f"{scene}/{CLEAN}/{n:05d}.png", image.png) for n, image in enumerate(clean_images(named.values())))
+        yield from ((f"{scene}/{name}", _json(content)) for name, content in _notes(named).items() if content)
+        prompts.update((scene, view.prompt) for view in named.values() if view.prompt)
     if prompts:
         yield PROMPTS, _json(prompts)
+
+
+def _notes(views: Mapping[str, View]) -> dict[str, object]:
+    """The content of the JSON files of a scene with these views."""
+    rois = {
+        name: [{"box": [roi.x1, roi.y1, roi.x2, roi.y2], "label": roi.label} for roi in view.rois]
+        for name, view in views.items()
+        if view.rois
+    }
+    bare = [{"view": name, "width": view.width, "height": view.height} for name, view in views.items() if view.image is None]
+    return {ROIS: rois, VIEWS: bare}
 
 
 def _json(content: object) -> bytes:
@@ -138,41 +137,25 @@ def prompts_of(package: Package, name: str, findings: Findings) -> dict[str, str
     return named
 
 
+@dataclass
 class _Reader:
     """The reading of one scene's files; faults are noted and the rest is read on."""
 
-    def __init__(
-        self,
-        package: Package,
-        name: str,
-        scene: _Scene,
-        background: Colour,
-        prompt: str,
-        findings: Findings,
-        remarks: Remarks | None,
-    ) -> None:
-        self.package, self.name, self.scene, self.background, self.prompt = package, name, scene, background, prompt
-        self.findings, self.remarks = findings, remarks
+    package: Package
+    name: str
+    scene: _Scene
+    background: Colour
+    prompt: str
+    findings: Findings
+    remarks: Remarks
 
     def views(self) -> dict[str, View]:
-        images = [image for _, file in sorted(self.scene.clean.items()) if (image := self._image(file))]
-        sizes = sorted({(image.width, image.height) for image in images})
-        if len(sizes) > 1:
-            shown = ", ".join(f"{width} × {height}" for width, height in sizes[:4])
-            self._fault(f"{self.name}/{CLEAN}/", f"holds images of different sizes ({shown}); clean views must have one size")
-        clean = CleanViews.of(images) if len(sizes) == 1 else None
-        rois, bare = self._rois(), self._bare()
+        clean, rois, bare = self._clean(), self._rois(), self._bare()
         found: dict[str, View] = {}
         for view in sorted({*self.scene.images, *bare}):
             image = self._image(self.scene.images[view]) if view in self.scene.images else None
             size = (image.width, image.height) if image else bare.get(view, (0, 0))
-            mask = None
-            if image is not None and view in self.scene.masks:
-                file = self.scene.masks[view]
-                try:
-                    mask = encoded(read_mask(self.package.read(file), file, (image.width, image.height)))
-                except FormatError as error:
-                    self.findings.add(error.where, error.reason, error.file)
+            mask = self._mask(self.scene.masks[view], size) if image and view in self.scene.masks else None
             found[f"{self.name}/{view}"] = View(image, *size, mask, rois.pop(view, ()), clean, self.prompt)
         for view, file in self.scene.masks.items():
             if view not in self.scene.images:
@@ -184,11 +167,18 @@ class _Reader:
         return found
 
     def _image(self, file: str) -> Render | None:
-        try:
-            return render(read_image(self.package.read(file), file, self.background, remarks=self.remarks))
-        except FormatError as error:
-            self.findings.add(error.where, error.reason, error.file)
-            return None
+        return self.findings.tried(lambda: render(read_image(self.package.read(file), file, self.background, remarks=self.remarks)))
+
+    def _mask(self, file: str, size: Size) -> bytes | None:
+        return self.findings.tried(lambda: encoded(read_mask(self.package.read(file), file, size)))
+
+    def _clean(self) -> CleanViews | None:
+        images = [image for _, file in sorted(self.scene.clean.items()) if (image := self._image(file))]
+        sizes = sorted({(image.width, image.height) for image in images})
+        if len(sizes) > 1:
+            shown = ", ".join(f"{width} × {height}" for width, height in sizes[:4])
+            self._fault(f"{self.name}/{CLEAN}/", f"holds images of different sizes ({shown}); clean views must have one size")
+        return CleanViews.of(images) if len(sizes) == 1 else None
 
     def _rois(self) -> dict[str, tuple[Roi, ...]]:
         content = self._note(ROIS)
@@ -229,14 +219,8 @@ class _Reader:
         return found
 
     def _note(self, kind: str) -> Any:
-        if kind not in self.scene.notes:
-            return None
-        file = self.scene.notes[kind]
-        try:
-            return parse_json(self.package.read(file, MAX_JSON_BYTES), file, MAX_JSON_VALUES)
-        except FormatError as error:
-            self.findings.add(error.where, error.reason, error.file)
-            return None
+        file = self.scene.notes.get(kind)
+        return self.findings.tried(lambda: parse_json(self.package.read(file, MAX_JSON_BYTES), file, MAX_JSON_VALUES)) if file else None
 
     def _fault(self, file: str, reason: str) -> None:
         self.findings.add("", reason, file)

@@ -4,7 +4,7 @@ import io
 import re
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import ExifTags, Image, ImageCms, ImageFile
+from PIL import ExifTags, Image, ImageCms, ImageFile, UnidentifiedImageError
 
 from submissions.formats.errors import FormatError, Remarks, excerpt
 from submissions.kinds import RENDER
@@ -311,13 +311,7 @@ def _channels(given: ImageFile.ImageFile, name: str, data: bytes, raw: str, rema
     deep = _sixteen_bits(given, data, raw)
     image: Image.Image = given
     grey = image.mode in ("1", "L", "LA", "I;16")
-    profile, gamma = image.info.get("icc_profile"), image.info.get("gamma")
-    known = _from_profile(profile, grey) if profile else None
-    if "icc_profile" in image.info and known is None:
-        remarks.add(DAMAGED, [name])
-    elif gamma and not profile and image.info.get("srgb") is None and abs(gamma - _SRGB_GAMMA) > 0.01:
-        remarks.add(GAMMA, [name])
-    transform = known.transform if known else None
+    transform = _to_srgb(image.info, grey, name, remarks)
     if deep is not None:
         values, alpha = deep
         if transform is None:
@@ -366,6 +360,17 @@ def _decoded_as(data: bytes, raw: str) -> NDArray[np.uint8]:
     with Image.open(io.BytesIO(data), formats=("PNG",)) as image:
         image.tile = [tile._replace(args=raw) for tile in image.tile]
         return np.asarray(image)
+
+
+def _to_srgb(info: Mapping[Any, Any], grey: bool, name: str, remarks: Remarks) -> ImageCms.ImageCmsTransform | None:
+    """The conversion to sRGB that an image with this ``info`` needs; None without one. Remarks say what is ignored of it."""
+    profile, gamma = info.get("icc_profile"), info.get("gamma")
+    known = _from_profile(profile, grey) if profile else None
+    if "icc_profile" in info and known is None:
+        remarks.add(DAMAGED, [name])
+    elif gamma and not profile and info.get("srgb") is None and abs(gamma - _SRGB_GAMMA) > 0.01:
+        remarks.add(GAMMA, [name])
+    return known.transform if known else None
 
 
 @dataclass(frozen=True)
@@ -417,4 +422,6 @@ def _composited(channels: NDArray[Any], alpha: NDArray[Any] | None, background: 
 def _broken(name: str, error: BaseException) -> FormatError:
     """Pillow's words for what is broken are short; its longer ones are of use to its makers only."""
     words = str(error).splitlines()[0] if str(error) else type(error).__name__
+    if isinstance(error, UnidentifiedImageError):
+        words = "its header is damaged"  # the library names an object of this process
     return FormatError(name, "", f"cannot be decoded ({excerpt(words)}); write the image again")

@@ -1,6 +1,6 @@
 """Renders in files: reading what was sent, references in folders, and the forms that are stored."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from submissions.formats.render.folder import files
 from submissions.formats.render.images import MAX_PIXELS, WHITE, Colour, Size, read_image
 from submissions.formats.render.resample import to_size
 from submissions.formats.render.store import pack, stored_extents, stored_image, stored_regions, unpack
-from submissions.formats.render.views import Render, View, encoded
+from submissions.formats.render.views import Render, View, by_scene, clean_images, encoded
 
 __all__ = [
     "beside",
@@ -109,25 +109,23 @@ def stored_size(item: Render) -> int:
 
 def reference_warnings(views: Mapping[str, View]) -> list[str]:
     """Sentences about what an organizer may not have meant."""
-    scenes: dict[str, dict[str, View]] = {}
-    for name, view in views.items():
-        scenes.setdefault(name.partition("/")[0], {})[name] = view
-    found = []
-    for scene, named in scenes.items():
-        masked = [name for name, view in named.items() if view.mask is not None]
-        if masked and len(masked) < len(named):
-            found.append(f"{scene}: {len(named) - len(masked)} of {len(named)} views have no mask, so masked metrics have no value there.")
-        empty = [name for name in masked if not np.any(named[name].mask_pixels())]
-        if empty:
-            found.append(f"{empty[0]}: the mask has nothing inside, so masked metrics have no value there ({len(empty)} such).")
-        clean = next((view.clean for view in named.values() if view.clean), None)
-        if clean is not None and len(clean.images) == 1:
-            found.append(f"{scene}: there is one clean view only; metrics without an aligned reference say little then.")
-        pngs = {image.png for image in clean.images} if clean else set()
-        same = [name for name, view in named.items() if view.image and view.image.png in pngs]
-        if same:
-            found.append(f"{same[0]}: a clean view of the scene is this very image, so copying it scores full marks ({len(same)} such).")
-    return found
+    return [said for scene, named in by_scene(views).items() for said in _scene_warnings(scene, named)]
+
+
+def _scene_warnings(scene: str, named: Mapping[str, View]) -> Iterator[str]:
+    masked = [name for name, view in named.items() if view.mask is not None]
+    if masked and len(masked) < len(named):
+        yield f"{scene}: {len(named) - len(masked)} of {len(named)} views have no mask, so masked metrics have no value there."
+    empty = [name for name in masked if not np.any(named[name].mask_pixels())]
+    if empty:
+        yield f"{scene}/{empty[0]}: the mask has nothing inside, so masked metrics have no value there ({len(empty)} such)."
+    clean = clean_images(named.values())
+    if len(clean) == 1:
+        yield f"{scene}: there is one clean view only; metrics without an aligned reference say little then."
+    pngs = {image.png for image in clean}
+    same = [name for name, view in named.items() if view.image and view.image.png in pngs]
+    if same:
+        yield f"{scene}/{same[0]}: a clean view of the scene is this very image, so copying it scores full marks ({len(same)} such)."
 
 
 def _in_size(pixels: NDArray[np.uint8], size: Size) -> tuple[NDArray[np.uint8], bool]:

@@ -160,13 +160,24 @@ class View:
         return _decoded(self.mask, "L", (self.width, self.height)) > INSIDE
 
 
+def by_scene(views: Mapping[str, View]) -> dict[str, dict[str, View]]:
+    """The views of each scene by the name that they have there, in the same order."""
+    found: dict[str, dict[str, View]] = {}
+    for item, view in views.items():
+        scene, _, name = item.partition("/")
+        found.setdefault(scene, {})[name] = view
+    return found
+
+
+def clean_images(views: Iterable[View]) -> tuple[Render, ...]:
+    """The clean views of the scene of these views; empty if it has none."""
+    return next((view.clean.images for view in views if view.clean), ())
+
+
 def with_scenes(views: Mapping[str, View]) -> dict[str, View]:
     """The views by ``scene/view``, in the same order, each with the reference images of its scene among these."""
-    scenes: dict[str, list[Render]] = {}
-    for name, view in views.items():
-        if view.image is not None:
-            scenes.setdefault(name.partition("/")[0], []).append(view.image)
-    shared = {scene: SceneImages(len(images), images.__getitem__) for scene, images in scenes.items()}
+    scenes = {scene: [view.image for view in named.values() if view.image is not None] for scene, named in by_scene(views).items()}
+    shared = {scene: SceneImages(len(images), images.__getitem__) for scene, images in scenes.items() if images}
     return {name: replace(view, scene=shared.get(name.partition("/")[0])) for name, view in views.items()}
 
 

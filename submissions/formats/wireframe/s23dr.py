@@ -1,10 +1,10 @@
 """S23DR's submission file: one row per sample with ``order_id`` or ``sample_id``, ``wf_vertices`` and ``wf_edges``."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from submissions.formats.arrays import Wireframe, counted_from_zero, scores, table, wireframe
+from submissions.formats.arrays import Wireframe, wireframe_of
 from submissions.formats.errors import Findings, FormatError, Remarks, excerpt
 from submissions.formats.parquet import read_rows
 from submissions.formats.text import parse_json
@@ -38,9 +38,10 @@ def judge_s23dr(
     ``limits`` gives the most vertices and edges of each sample that may occur; None lets any occur. Raises
     ``FormatError`` where the file as a whole cannot be read.
     """
-    max_rows = _MAX_ROWS if limits is None else 2 * len(limits) + 100
-    allowed = _MAX_VALUES if limits is None else 100_000 + sum(8 * (v + e) for v, e in limits.values())
-    max_values = min(_MAX_VALUES, allowed)
+    max_rows, max_values = _MAX_ROWS, _MAX_VALUES
+    if limits is not None:
+        max_rows = 2 * len(limits) + 100
+        max_values = min(_MAX_VALUES, 100_000 + sum(8 * (v + e) for v, e in limits.values()))
     rows: Iterable[Any]
     if PurePosixPath(name).suffix.lower() == ".parquet":
         rows = read_rows(data, name, ID_COLUMNS, _NUMBERS, max_rows, max_values)
@@ -51,33 +52,31 @@ def judge_s23dr(
     findings = Findings(name)
     found: dict[str, Wireframe | None] = {}
     for number, row in enumerate(rows, 1):
-        fault, sample = "", ""
-        if type(row) is not dict:
-            fault = "must be an object with order_id, wf_vertices and wf_edges"
-        else:
-            given = next((row[column] for column in ID_COLUMNS if row.get(column) is not None), None)
-            if type(given) not in (int, str):
-                fault = f"has no {ID_COLUMNS[0]} or {ID_COLUMNS[1]}"
-            else:
-                sample = str(given)
-                fault = "" if ITEM_ID.fullmatch(sample) else "has an id that no item can have"
-        if not fault and sample in found:
-            fault = "occurs in an earlier row too; give each item once"
-        if not fault and limits is not None and sample not in limits:
-            fault = "is not an item of this phase"
+        sample, fault = _sample_of(row, found, limits)
         if fault:
             findings.add(f"row {number}{f' ({excerpt(sample)})' if sample else ''}", fault)
             continue
-        most = WIREFRAME.most if limits is None else limits[sample]
         where = f"row {number} ({sample})"
         found[sample] = None
         absent = [column for column in _NUMBERS[:2] if row.get(column) is None]
         if absent:
             findings.add(where, f"has no {absent[0]}")
             continue
-        vertices = table(row["wf_vertices"], 3, "wf_vertices", most[0], where, findings)
-        edges = table(row["wf_edges"], 2, "wf_edges", most[1], where, findings)
-        edge_score = None if row.get("edge_score") is None else scores(row["edge_score"], where, findings)
-        if vertices is not None and edges is not None:
-            found[sample] = wireframe(vertices, edges, edge_score, counted_from_zero(f"{where} wf_"), findings, remarks)
+        most = WIREFRAME.most if limits is None else limits[sample]
+        found[sample] = wireframe_of(row, "wf_", most, where, findings, remarks)
     return found, findings
+
+
+def _sample_of(row: Any, earlier: Collection[str], wanted: Collection[str] | None) -> tuple[str, str]:
+    """The id that a row gives, and what is wrong with the row or with its id; both may be empty."""
+    if type(row) is not dict:
+        return "", "must be an object with order_id, wf_vertices and wf_edges"
+    given = next((row[column] for column in ID_COLUMNS if row.get(column) is not None), None)
+    if type(given) not in (int, str):
+        return "", f"has no {ID_COLUMNS[0]} or {ID_COLUMNS[1]}"
+    sample = str(given)
+    if not ITEM_ID.fullmatch(sample):
+        return sample, "has an id that no item can have"
+    if sample in earlier:
+        return sample, "occurs in an earlier row too; give each item once"
+    return sample, "" if wanted is None or sample in wanted else "is not an item of this phase"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from submissions.formats import artifact
 from submissions.formats.archive import open_package
-from submissions.formats.arrays import EDGES, MAX_COORDINATE, Wireframe, counted_from_zero, scores, table, wireframe
+from submissions.formats.arrays import EDGES, MAX_COORDINATE, Wireframe, counted_from_zero, wireframe, wireframe_of
 from submissions.formats.errors import Findings, FormatError, Remarks, size_text
 from submissions.formats.npz import read_npz
 from submissions.formats.npz import write_npz as write_arrays
@@ -72,12 +72,7 @@ def _read_json(data: bytes, name: str, max_vertices: int, max_edges: int, remark
     prefix = "wf_" if type(record) is dict and {"wf_vertices", "wf_edges"} <= record.keys() else ""
     if type(record) is not dict or not {f"{prefix}vertices", f"{prefix}edges"} <= record.keys():
         raise FormatError(name, "", 'must be an object with "vertices" and "edges"')
-    vertices = table(record[f"{prefix}vertices"], 3, f"{prefix}vertices", max_vertices, "", findings)
-    edges = table(record[f"{prefix}edges"], 2, f"{prefix}edges", max_edges, "", findings)
-    given = record.get("edge_score")
-    edge_score = None if given is None else scores(given, "", findings)
-    if vertices is not None and edges is not None:
-        found = wireframe(vertices, edges, edge_score, counted_from_zero(prefix), findings, remarks)
+    found = wireframe_of(record, prefix, (max_vertices, max_edges), "", findings, remarks)
     findings.raise_if_any()
     assert found is not None
     return found

@@ -140,7 +140,11 @@ refused("is cut off within its header", "png of twenty bytes", a_png=GOOD[:20])
 refused("is cut off within its header|is a broken JPEG", "jpeg of ten bytes", a_jpg=JPEG[:10])
 refused("holds fewer pixels than it says", "png of fewer lines than it says", a_png=png(lines=(b"\0" + bytes(3 * WIDTH)) * (HEIGHT // 2)))
 refused("holds fewer pixels than it says", "16-bit png of fewer lines than it says", a_png=png(depth=16, lines=bytes((1 + 6 * WIDTH) * 3)))
-refused("cannot be decoded", "png whose header fails its checksum", a_png=patched(GOOD, lambda d: d.__setitem__(29, d[29] ^ 1)))
+refused(
+    "cannot be decoded \\(its header is damaged\\)",
+    "png whose header fails its checksum",
+    a_png=patched(GOOD, lambda d: d.__setitem__(29, d[29] ^ 1)),
+)
 refused(
     "cannot be decoded",
     "png whose pixels are no deflate",
