@@ -216,7 +216,7 @@ class Covariate:
 @dataclass(frozen=True)
 class Preference:
     """The model of one part of the entries: ties, sides and covariates, and those `omitted`. It has a weak `prior` if some entries never
-    lost to the others."""
+    lost to the others. `notes` says both in words, for outputs alone."""
 
     part: int
     nu: float
@@ -225,6 +225,7 @@ class Preference:
     covariates: list[Covariate]
     prior: bool
     omitted: list[Omitted]
+    notes: list[str] = field(default_factory=list, compare=False)
 
 
 @dataclass(frozen=True)
@@ -541,8 +542,8 @@ class StudySummary(Entries):
 
 
 def names_of(record: Any) -> Iterable[str]:
-    """The names of its fields, except reasons in words: `leaderboard.wording.reasons` makes these where they are read."""
-    return (one.name for one in fields(record) if not one.name.endswith("why"))
+    """The names of its fields, except sentences: `leaderboard.wording.reasons` makes these where they are read."""
+    return (one.name for one in fields(record) if one.compare)
 
 
 def plain(value: Any, names: Callable[[Any], Iterable[str]] = names_of) -> Any:

@@ -7,15 +7,16 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from leaderboard.stats.records import Preference
 from leaderboard.stats.states import Reason
-from leaderboard.wording.reasons import SAMPLE, Noun, sentence
+from leaderboard.wording.reasons import SAMPLE, Noun, notes, sentence
 
 Told = TypeVar("Told")
 
 
 def worded(record: Told, noun: Noun = SAMPLE) -> Told:
-    """The record, and what it holds, with the sentence of `reason` in `why`; `noun` is what an item is called. Sentences of earlier
-    rankings stay as they are."""
+    """The record, and what it holds, with sentences: of each `reason` in `why`, and of what a model omits in `notes`. `noun` is what an
+    item is called. Sentences of earlier rankings stay as they are."""
     return _worded(record, noun)
 
 
@@ -31,4 +32,6 @@ def _worded(it: Any, noun: Noun) -> Any:
     for name in names:
         if name.endswith("why") and not found[name]:
             found[name] = sentence(found.get(f"{name.removesuffix('why')}reason"), noun)
+    if isinstance(it, Preference):
+        found["notes"] = notes(it.omitted, it.prior)
     return it.model_copy(update=found) if isinstance(it, BaseModel) else replace(it, **found)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from leaderboard.records.board import Board
-from leaderboard.wording.acceptance_test import outcome
+from leaderboard.records.board import Board, RuleValue
 from leaderboard.wording.board import no_order, rule_value
+from leaderboard.wording.nouns import plural
+
+ACCEPTANCE_TEST = {
+    "passed": "passed",
+    "waiting": "Shown, not ranked yet: its acceptance test on the phase's own references is running ({percent} %).",
+}
 
 
 def in_format_2(board: Board) -> dict[str, Any]:
@@ -14,17 +19,26 @@ def in_format_2(board: Board) -> dict[str, Any]:
     found = board.model_dump(mode="json") | {"format": 2}
     for column, of in zip(found["metrics"], board.metrics, strict=True):
         if (test := of.acceptance_test) is not None:
-            column["acceptance_test"] = {"state": test.state, "sentence": outcome(test), "id": test.id, "scenes": test.scenes}
+            said = ACCEPTANCE_TEST[test.state].format(percent=test.percent)
+            column["acceptance_test"] = {"state": test.state, "sentence": said, "id": test.id, "scenes": test.scenes}
     found["overall"] = {}
     for name, each in board.overall.model_dump(mode="json").items():
         if name == "problem":
             found["overall"][name] = no_order(board.overall.problem)
         elif name == "ranks":
-            said = (rule_value(board.rule_value(index)) for index in range(len(each)))
+            said = (_explanation(board.rule_value(index)) for index in range(len(each)))
             found["overall"]["explanation"] = [words or ("" if board.overall.problem else "unranked: no value for hss") for words in said]
         elif name != "incomplete":
             found["overall"][name] = each
     return found
+
+
+def _explanation(it: RuleValue | None) -> str:
+    """The ranks of an entry as the sentence that format 2 stored."""
+    if it is None or it.rule.key != "primary" or not it.counted:
+        return rule_value(it)
+    left_out = f" ({it.incomplete} incomplete {plural('entry', it.incomplete)} left out)" if it.incomplete else ""
+    return f"rank {it.ranks[0]:g} in {it.rule.title}, the primary metric{left_out}"
 
 
 def in_format_1(content: dict[str, Any]) -> dict[str, Any]:
