@@ -78,6 +78,7 @@ def acceptance_test(request: HttpRequest, pk: int) -> HttpResponse:
         "acceptance_test": row,
         "standing": verdict,
         "said": said,
+        "inverted": wording.inverted(fail for one in verdicts for of in one.conditions if of.key == "E" for fail in of.fails),
         "scenes": [_scene(row, one, sees_reference) for one in verdicts],
         "table": suite_table.of_verdicts(row.spec, row.params, verdicts),
         "evidence": Evidence(row.spec, row.params, row.fingerprint),

@@ -85,18 +85,26 @@ def passed(spec: MetricSpec, params: Mapping[str, Any], verdicts: Sequence[Scene
     return f"{said}. {not_ordered(fail for one in across for fail in one.fails)}".strip()
 
 
-def not_ordered(fails: Iterable[tuple[str, int, int]]) -> str:
-    """A sentence on failures of conditions E: the severe damages that a column does not put below mild damage of another kind, by kind."""
+def inverted(fails: Iterable[tuple[str, int, int]]) -> list[str]:
+    """Failures of conditions E: a severe damage, the mild damage of another kind that a column does not put it below, and how often it
+    does not. The most frequent is first."""
     found: dict[str, list[int]] = {}
     for name, wrong, of in fails:
         counts = found.setdefault(name, [0, 0])
         counts[0], counts[1] = counts[0] + wrong, counts[1] + of
-    pairs = [
-        f"“{damage_words(severe)}” below “{damage_words(mild)}” ({wrong} of {of})"
+    return [
+        f"“{damage_words(severe)}” not below “{damage_words(mild)}” ({wrong} of {of})"
         for name, (wrong, of) in sorted(found.items(), key=lambda one: -one[1][0])
         for severe, _, mild in [name.partition(":")]
     ]
-    return f"The metric does not always score {', '.join(pairs)}." if pairs else ""
+
+
+def not_ordered(fails: Iterable[tuple[str, int, int]]) -> str:
+    """A sentence on `inverted`: how many there are, and the most frequent."""
+    pairs = inverted(fails)
+    if len(pairs) < 2:
+        return f"The metric scored {pairs[0]}." if pairs else ""
+    return f"The metric did not always score severe damage below mild damage of another kind. Most often of {len(pairs)}: {pairs[0]}."
 
 
 def failure(it: design.Failure | board.Failure, kind: str) -> str:

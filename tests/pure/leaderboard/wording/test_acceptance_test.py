@@ -7,7 +7,7 @@ import pytest
 from evaluation.metrics import registry
 from evaluation.properties.gate.design import CROSS, FULL, MODEL, SET, Condition, Outcome, SceneVerdict, Untried
 from leaderboard.records.board import ColumnAcceptanceTest, Failure, Refusal
-from leaderboard.wording.acceptance_test import failure, not_ordered, outcome, passed, untried
+from leaderboard.wording.acceptance_test import failure, inverted, not_ordered, outcome, passed, untried
 
 PIECES = registry.get("puzzlesim_pieces")
 DICTIONARY = registry.resolve_params("puzzlesim_pieces", {"features": "dictionary"})
@@ -89,5 +89,11 @@ def test_what_passed_is_said_with_its_counts_its_band_and_grey():
 
 def test_severe_damage_above_mild_damage_is_named_by_kind_the_most_frequent_first():
     fails = [("halfblack:gamma1", 1, 6), ("halfblack:noise8", 2, 6), ("halfblack:noise8", 1, 6)]
-    pairs = "“its right half black” below “noise of 8 levels” (3 of 12), “its right half black” below “a gamma of 1.35” (1 of 6)"
-    assert not_ordered(fails) == f"The metric does not always score {pairs}." and not_ordered([]) == ""
+    noise, gamma = (
+        "“its right half black” not below “noise of 8 levels” (3 of 12)",
+        "“its right half black” not below “a gamma of 1.35” (1 of 6)",
+    )
+    assert inverted(fails) == [noise, gamma]
+    several = "The metric did not always score severe damage below mild damage of another kind."
+    assert not_ordered(fails) == f"{several} Most often of 2: {noise}."
+    assert not_ordered(fails[:1]) == f"The metric scored {gamma}." and not_ordered([]) == ""
