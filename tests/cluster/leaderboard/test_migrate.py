@@ -17,6 +17,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from leaderboard.management.commands import migrate
+from tests.support.databases import template
 from tests.support.databases.empty import empty_database
 
 COMMAND = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
@@ -65,6 +66,7 @@ def test_who_waits_in_vain_goes_on_only_where_nothing_is_left_to_do(missing, mon
     if connection.vendor == "sqlite":  # the tests' own database is in memory, which nobody else can migrate
         monkeypatch.setattr(connection, "is_in_memory_db", lambda: False)
         monkeypatch.setitem(connection.settings_dict, "NAME", str(tmp_path / "database"))
+        template.copy_sqlite(tmp_path / "database")
     held, done = threading.Event(), threading.Event()
 
     def hold() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,13 +33,21 @@ VIEWS = {"full/a": GREY, "full/b": SEEN, "empty/a": GREY, "empty/b": GREY}
 SENTENCE = "empty: the detector yolox-nano finds no object in its views, so OSIM has no value there; mark objects in empty/rois.json."
 
 
+@pytest.fixture(scope="module")
+def states() -> dict[str, Any]:
+    return {
+        "yolox-nano": random_weights.detector(SEEN.image.pixels(), GREY.image.pixels()),
+        "squeezenet1_1": random_weights.backbone("squeezenet1_1"),
+    }
+
+
 @pytest.fixture(autouse=True)
-def shelf(warm_child, monkeypatch, settings) -> None:
+def shelf(warm_child, states, monkeypatch, settings) -> None:
     """A detector that finds an object in the one picture and none in the other, and a backbone."""
     settings.WEIGHTS = random_weights.shelf(monkeypatch, warm_child / "weights")
     settings.WEIGHTS.mkdir(exist_ok=True)
-    random_weights.put(monkeypatch, "yolox-nano", random_weights.detector(SEEN.image.pixels(), GREY.image.pixels()))
-    random_weights.put(monkeypatch, "squeezenet1_1", random_weights.backbone("squeezenet1_1"))
+    for name, state in states.items():
+        random_weights.put(monkeypatch, name, state)
 
 
 def test_a_scene_counts_as_empty_only_where_no_view_has_an_object():

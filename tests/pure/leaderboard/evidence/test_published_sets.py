@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from leaderboard.evidence import catalogue, reading, record_file, recording, shown
 from leaderboard.evidence.reading import Reading
+from leaderboard.stats.evidence.judged import Basis
 from leaderboard.wording import evidence as wording
 from submissions.formats.spreadsheet import read_sheet
 from tests.support.leaderboard.evidence.published import FOLDERS
@@ -93,24 +95,19 @@ def test_every_value_joins_its_stimulus(sets, data_folder):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "chief", "said"),
     [
-        ("nerf-qa", "The source prints DISTS SRCC .8615; the same data give .8615 here (144 of 144 printed numbers)."),
-        ("icip2020", "The source prints TDF_PL_C9 SRCC .947; the same data give .947 here (12 of 12 printed numbers)."),
-        ("geo-metric", "The source prints METRO SRCC −.3479; the same data give −.3479 here (660 of 660 printed numbers)."),
+        ("nerf-qa", 16, "The source prints DISTS SRCC .8615; the same data give .8615 here (144 of 144 printed numbers)."),
+        ("icip2020", 12, "The source prints TDF_PL_C9 SRCC .947; the same data give .947 here (12 of 12 printed numbers)."),
+        ("geo-metric", 4, "The source prints METRO SRCC −.3479; the same data give −.3479 here (660 of 660 printed numbers)."),
     ],
     ids=["nerf-qa", "icip2020", "geo-metric"],
 )
-def test_the_numbers_that_a_source_prints_come_out_of_its_data(sets, name, said):
+def test_the_numbers_that_a_source_prints_come_out_of_its_data(sets, name, chief, said):
+    """The lines of the record are the chief ones: rank correlations over all rows."""
     found = recording.reproduced(catalogue.find(name, Path("/nowhere")), sets[name].printed)
     assert found is not None and shown.leading(dataclasses.replace(shown.shipped()[name], reproduction=found)).reproduced == said
-    assert [one for one in found.lines if not one.same] == []
-
-
-@pytest.mark.parametrize(("name", "chief"), [("nerf-qa", 16), ("icip2020", 12), ("geo-metric", 4)])
-def test_the_chief_lines_are_rank_correlations_over_all_rows(sets, name, chief):
-    found = recording.reproduced(catalogue.find(name, Path("/nowhere")), sets[name].printed)
-    assert found is not None and len(found.lines) == chief
+    assert found.same == found.printed and len(found.lines) == chief and [one for one in found.lines if not one.same] == []
     assert "DISTS SRCC with BT-500: printed .8615, here .8615" in [wording.told(one) for one in found.lines] or name != "nerf-qa"
 
 
@@ -125,14 +122,26 @@ def test_a_printed_number_that_differs_is_shown(sets):
 
 def test_a_record_is_made_of_what_was_read(sets):
     """Figures of the set with one group of persons, as they are written of it."""
-    tables = sets["gsc"]
-    record = recording.record_of(catalogue.find("gsc", Path("/nowhere")), tables, "2026-11-28")
-    (criterion,) = record.criteria.values()
-    assert (criterion.raters, criterion.stimuli, criterion.groups) == (16, 96, 6) and criterion.ladders is not None
-    assert (criterion.ladders.left_out, criterion.ladders.compared) == (1831, 4179)
-    psnr = criterion.metrics["psnr-y"]
+    record = recording.record_of(catalogue.find("gsc", Path("/nowhere")), sets["gsc"], "2026-11-28")
+    (found,) = record.criteria.values()
+    assert (found.basis, found.raters, found.stimuli, found.items, found.groups) == (Basis.PERSONS, 16, 96, 12, 6)
+    assert found.check is not None and found.check.people
+    assert (found.check.p_across, found.check.p_inside) == pytest.approx((0.001, 0.005), abs=0.02)
+    assert found.ladders is not None and (found.ladders.left_out, found.ladders.compared) == (1831, 4179)
+
+    def percent(figure: Any) -> tuple[int, int, int]:
+        return round(100 * figure.value), round(100 * figure.low), round(100 * figure.high)
+
+    psnr, size = found.metrics["psnr-y"], found.metrics["size"]
+    assert percent(psnr.decided) == (88, 83, 91) and percent(psnr.decided_between) == (85, 79, 90)
+    assert percent(size.decided) == (84, 81, 86) and percent(size.decided_between) == (77, 73, 82)
     assert psnr.decided is not None and psnr.srocc is not None and psnr.decided_split is not None
     assert psnr.decided.value == pytest.approx(0.879158, abs=1e-6) and round(psnr.srocc.value or 0, 2) == 0.61
     assert (round(psnr.decided_split.value, 3), round(psnr.decided_split.bound, 3), psnr.decided_split.n) == (0.591, 0.656, 776)
+    assert percent(found.metrics["ms-ssim"].srocc) == (77, 15, 96)
+    assert {key for key in found.compared if not found.metrics[key].srocc.may_be_best} == {"ssim"}
+    assert [key for key in found.compared if not found.metrics[key].decided.above_size] == ["psnr-y"]
+    assert found.within is not None and percent(found.within.another_rater) == (85, 80, 88)
+    assert [round(found.across.one, 2), round(found.across.srocc, 2)] == [0.77, 0.98]
     assert record_file.differences(record_file.of_toml(record_file.to_toml(record)), record) == []
     assert "Subject" not in record_file.to_toml(record)

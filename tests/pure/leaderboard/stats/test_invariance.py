@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -118,17 +119,24 @@ def shuffled(names: tuple[str, ...], prefix: str) -> dict[str, str]:
     return {name: f"{prefix}{place}" for name, place in zip(names, order.tolist(), strict=True)}
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_names_of_raters_and_entries_change_nothing(seed):
-    rows, tables = study(seed=seed), values()
-    plain = summary(rows, tables)
+@pytest.fixture(scope="module")
+def of_study() -> dict[str, Any]:
+    return summary(study(), values())
+
+
+@pytest.fixture
+def plain(of_study) -> dict[str, Any]:
+    return deepcopy(of_study)
+
+
+def test_names_of_raters_and_entries_change_nothing(plain):
+    rows, tables = study(), values()
     same(plain, summary(rows, tables, shuffled(RATERS, "someone ")))
     same(plain, summary(rows, tables, shuffled(ENTRIES, "tree ")))
 
 
-def test_new_names_of_samples_change_nothing_and_in_another_order_only_what_is_crossed_by_folds():
+def test_new_names_of_samples_change_nothing_and_in_another_order_only_what_is_crossed_by_folds(plain):
     rows, tables = study(), values()
-    plain = summary(rows, tables)
     same(plain, summary(rows, tables, {name: f"sample {name}" for name in SAMPLES}))
     other = summary(rows, tables, shuffled(SAMPLES, "s"))
     for one in (plain, other):  # samples are dealt to folds in the order of their names
@@ -137,9 +145,8 @@ def test_new_names_of_samples_change_nothing_and_in_another_order_only_what_is_c
     same(plain, other)
 
 
-def test_sides_turned_change_the_sign_of_the_side_alone():
+def test_sides_turned_change_the_sign_of_the_side_alone(plain):
     rows, tables = study(), values()
-    plain = summary(rows, tables)
     turned = summary([replace(row, left=row.right, right=row.left, choice=TURNED[row.choice]) for row in rows], tables)
     value, low, high = plain["model"]["side"]
     assert value > 0
@@ -149,9 +156,8 @@ def test_sides_turned_change_the_sign_of_the_side_alone():
     same(plain, turned)
 
 
-def test_a_metric_turned_with_its_direction_and_repeats_change_nothing():
+def test_a_metric_turned_with_its_direction_and_repeats_change_nothing(plain):
     rows, tables = study(), values()
-    plain = summary(rows, tables)
     same(plain, summary(rows, tables, lower=True))
     again = [replace(row, repeat_of=str(n), choice=TURNED[row.choice]) for n, row in enumerate(rows[:20])]
     same(summary([*rows, *again], tables), summary([*rows, *again, *again], tables))
@@ -171,7 +177,7 @@ def test_a_pair_asked_ten_times_as_often_moves_no_headline_beyond_its_interval()
         assert after[key].n > 1.5 * before[key].n
 
 
-@pytest.mark.parametrize("ties", [0.0, 0.3, 0.7])
+@pytest.mark.parametrize("ties", [0.0, 0.7])
 def test_reference_points_stand_at_chance_whatever_the_share_of_ties(ties):
     held = 0
     for seed in range(10):

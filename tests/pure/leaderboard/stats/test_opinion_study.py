@@ -329,6 +329,7 @@ def worked() -> tuple[Ratings, list[MetricScores]]:
 
 def test_figures_across_items_are_those_of_published_sets():
     found = analyse(*worked())
+    assert found.all is None
     figures = {key: found.metric(key).srocc for key in "ABC"}
     expected = {
         "A": (0.9383591, 0.869842, 0.971360, 0.1508652, 4.83970),
@@ -346,15 +347,15 @@ def test_figures_across_items_are_those_of_published_sets():
 
 def test_too_few_results_have_no_figure_across_items_and_ratings_of_damaged_entries_take_no_part():
     ratings, metrics = worked()
-    few = analyse(ratings, metrics, damaged={"e4"}).metric("A").srocc
+    found = analyse(ratings, metrics[:1], damaged={"e4"})
+    few = found.metric("A").srocc
     assert few.n == 24 and few.low is not None
-    few = analyse(ratings, metrics, damaged={"e3", "e4"}).metric("A").srocc
+    assert found.all.metrics[0].srocc is None, "it is of entries alone"
+    few = analyse(ratings, metrics[:1], damaged={"e3", "e4"}).metric("A").srocc
     assert (few.low, few.state, few.reason) == (None, State.TOO_FEW, Reason(Key.FEW, Counted.RESULTS, 24, 18))
     gap = [MetricScores("gap", np.where(np.arange(30).reshape(6, 5) == 7, np.nan, metrics[0].values)), metrics[1]]
     found = analyse(ratings, gap)
     assert found.metric("gap").srocc.n == 29 and found.metric("gap").srocc.places is None
-    assert analyse(ratings, metrics).all is None
-    assert analyse(ratings, metrics, damaged=set()).all.metrics[0].srocc is None, "it is of entries alone"
 
 
 # --- places

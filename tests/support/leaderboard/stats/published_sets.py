@@ -137,25 +137,12 @@ def gsc(folder: Path) -> EvidenceTables:
 
 
 NERF_LOWER = ("LPIPS(alex)", "mad", "DISTS", "Pieapp", "lpips_vgg", "gmsd", "nlpd", "ST-LPIPS-vgg")
-# The metric's name in the printed table, and its column.
-NERF_PRINTED = {
-    "DISTS(IQA-PyTorch)": "DISTS",
-    "VIF": "VIF",
-    "MS-SSIM": "MS-SSIM",
-    "MAD": "mad",
-    "PieAPP": "Pieapp",
-    "WaDiQaM": "wadiqam",
-    "TOPIQ-FR": "Topiq-fr",
-    "LPIPS(vgg)": "lpips_vgg",
-    "LPIPS(alex)": "LPIPS(alex)",
-    "SSIM": "SSIMq",
-    "PSNR": "PSNRq",
-    "GMSD": "gmsd",
-    "FSIMc": "fsimc",
-    "NLPD": "nlpd",
-    "ST-LPIPS": "ST-LPIPS-vgg",
-    "AHIQ": "Ahiq",
-}
+# fmt: off
+NERF_COLUMNS = (
+    "DISTS", "VIF", "MS-SSIM", "mad", "Pieapp", "wadiqam", "Topiq-fr", "lpips_vgg", "LPIPS(alex)",
+    "SSIMq", "PSNRq", "gmsd", "fsimc", "nlpd", "ST-LPIPS-vgg", "Ahiq", "PSNRy",
+)
+# fmt: on
 
 
 def nerf_values(folder: Path) -> pd.DataFrame:
@@ -175,8 +162,7 @@ def nerf_qa(folder: Path) -> EvidenceTables:
     entry = [re.sub("materails_", "", name) for name in people.method]
     numbers = people[[name for name in people if name.startswith("Subject ")]].to_numpy(dtype=float)
     session = ["first" if scene in FIRST_SESSION else "second" for scene in people.scene]
-    columns = [*NERF_PRINTED.values(), "PSNRy"]
-    metrics = [(PublishedMetric(name, name.lower(), name not in NERF_LOWER), values[name].to_numpy(dtype=float)) for name in columns]
+    metrics = [(PublishedMetric(name, name.lower(), name not in NERF_LOWER), values[name].to_numpy(dtype=float)) for name in NERF_COLUMNS]
     stimuli = stimuli_of(people.scene.tolist(), entry, family={name: name.split("_")[0] for name in entry})
     criteria = [Criterion("quality", scores=scores_of(numbers, session))]
     return tables_of("nerf-qa", "nerf videos", stimuli, criteria, metrics, (0, 10), RatersAre.COLUMNS)

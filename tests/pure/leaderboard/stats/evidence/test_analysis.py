@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -129,7 +128,7 @@ def test_all_of_the_worked_example(worked, data_folder):
 # --- an implementation written apart
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("persons", [True, False])
 def test_figures_within_and_across_are_those_of_another_implementation(seed, persons):
     rng = np.random.default_rng(seed)
@@ -201,6 +200,11 @@ def some() -> EvidenceTables:
     return made_evidence.tables(scores, made_evidence.metrics(rng, plain_evidence.means_of(scores)))
 
 
+@pytest.fixture(scope="module")
+def of_some(some) -> EvidenceRecord:
+    return record_of(some, FACTS)
+
+
 def reordered(tables: EvidenceTables, order: np.ndarray) -> EvidenceTables:
     """The same set with its stimuli in another order, items and entries numbered anew by first appearance."""
     of = tables.stimuli
@@ -217,7 +221,7 @@ def reordered(tables: EvidenceTables, order: np.ndarray) -> EvidenceTables:
     return replace(tables, stimuli=stimuli, criteria=(Criterion("quality", scores=scores),), values=tables.values[order])
 
 
-def test_the_order_of_stimuli_and_of_scores_changes_nothing(some):
+def test_the_order_of_stimuli_and_of_scores_changes_nothing(some, of_some):
     rng = np.random.default_rng(1)
     turned = reordered(some, rng.permutation(len(some.stimuli)))
     scores = turned.criteria[0].scores
@@ -231,11 +235,11 @@ def test_the_order_of_stimuli_and_of_scores_changes_nothing(some):
         scores.number_of[np.argsort(number)],
     )
     turned = replace(turned, criteria=(Criterion("quality", scores=mixed),))
-    alike(shown(record_of(turned, FACTS)), shown(record_of(some, FACTS)))
+    alike(shown(record_of(turned, FACTS)), shown(of_some))
 
 
-def test_the_unit_and_the_direction_of_a_metric_change_nothing(some):
-    whole = shown(record_of(some, FACTS))
+def test_the_unit_and_the_direction_of_a_metric_change_nothing(some, of_some):
+    whole = shown(of_some)
     alike(shown(record_of(replace(some, values=1000 * some.values - 7), FACTS)), whole)
     turned = tuple(replace(metric, higher_is_better=False) for metric in some.metrics)
     found = shown(record_of(replace(some, metrics=turned, values=-some.values), FACTS))
@@ -244,16 +248,16 @@ def test_the_unit_and_the_direction_of_a_metric_change_nothing(some):
     alike(found, whole)
 
 
-def test_the_direction_and_the_unit_of_the_scale_change_nothing(some):
+def test_the_direction_and_the_unit_of_the_scale_change_nothing(some, of_some):
     scores = some.criteria[0].scores
     turned = replace(some, better_is_higher=False, criteria=(Criterion("quality", scores=replace(scores, score=60 - 10 * scores.score)),))
-    one, other = shown(record_of(some, FACTS)), shown(record_of(turned, FACTS))
+    one, other = shown(of_some), shown(record_of(turned, FACTS))
     one["check"].pop("stable_bias_sd"), other["check"].pop("stable_bias_sd")  # the only one in the unit of the scale
     alike(other, one)
 
 
-def test_what_knows_nothing_is_in_every_table_without_a_place(some):
-    found = record_of(some, FACTS).criteria["quality"].metrics
+def test_what_knows_nothing_is_in_every_table_without_a_place(of_some):
+    found = of_some.criteria["quality"].metrics
     constant, coin = found["constant"], found["coin"]
     assert constant.reference_point and coin.reference_point and list(found)[-2:] == ["constant", "coin"]
     assert constant.decided.value == 0.5 and constant.decided.low is None and constant.decided.state == State.ALIKE
@@ -267,8 +271,8 @@ def test_what_knows_nothing_is_in_every_table_without_a_place(some):
     ] == []
 
 
-def test_a_metric_with_gaps_has_figures_and_no_place(some):
-    found = record_of(some, FACTS).criteria["quality"]
+def test_a_metric_with_gaps_has_figures_and_no_place(some, of_some):
+    found = of_some.criteria["quality"]
     assert found.compared == ("sharp", "coarse") and found.metrics["short"].missing == 4
     assert found.metrics["short"].srocc.low is not None and found.metrics["short"].srocc.places is None
     assert found.metrics["short"].decided.coverage < 1 and found.metrics["short"].decided.places is None
@@ -377,12 +381,13 @@ def published(data_folder):
     folder = data_folder / "evidence"
     if not folder.is_dir():
         pytest.skip("the folder of test data holds no published sets")
-    made = {}
-    for name, read in SETS.items():
-        tables, before = read(folder), time.process_time()
-        made[name] = record_of(tables, FACTS)
-        print(f"{name}: {time.process_time() - before:.1f} processor seconds")
-    return made
+    tables = {name: read(folder) for name, read in SETS.items() if name != "gsc"}  # whose record test_published_sets.py makes
+    # The largest: what is asserted of it below, in a third of the time of all.
+    faces = tables["geo-metric"]
+    asked = [n for n, metric in enumerate(faces.metrics) if metric.name in {"metro", "msdm2", "rms"}]
+    criteria = tuple(one for one in faces.criteria if one.name != "far_flipped")
+    faces = replace(faces, metrics=tuple(faces.metrics[n] for n in asked), values=faces.values[:, asked], criteria=criteria)
+    return {name: record_of(of, FACTS) for name, of in (tables | {"geo-metric": faces}).items()}
 
 
 def shares(record: EvidenceRecord, name: str, criterion: str = "") -> dict[str, tuple[int, ...]]:
@@ -390,24 +395,6 @@ def shares(record: EvidenceRecord, name: str, criterion: str = "") -> dict[str, 
     lines = (record.criteria[criterion] if criterion else record.leading).metrics
     found = {key: getattr(line, name) for key, line in lines.items()}
     return {key: tuple(round(100 * end) for end in (one.value, one.low, one.high)) for key, one in found.items() if one.low is not None}
-
-
-def test_codecs_of_splats(published):
-    found = published["gsc"].leading
-    assert (found.basis, found.raters, found.stimuli, found.items, found.groups) == (Basis.PERSONS, 16, 96, 12, 6)
-    assert (found.check.p_across, found.check.p_inside) == pytest.approx((0.001, 0.005), abs=0.02) and found.check.people
-    assert (found.ladders.left_out, found.ladders.compared) == (1831, 4179)
-    within, between = shares(published["gsc"], "decided"), shares(published["gsc"], "decided_between")
-    assert within["psnr-y"] == (88, 83, 91) and between["psnr-y"] == (85, 79, 90)
-    assert within["size"] == (84, 81, 86) and between["size"] == (77, 73, 82)
-    assert shares(published["gsc"], "srocc")["ms-ssim"] == (77, 15, 96)
-    assert [round(found.metrics["psnr-y"].decided_split.value, 3), round(found.metrics["psnr-y"].decided_split.bound, 3)] == [0.591, 0.656]
-    assert found.metrics["psnr-y"].decided_split.n == 776
-    assert {key for key in found.compared if not found.metrics[key].srocc.may_be_best} == {"ssim"}
-    assert [key for key in found.compared if not found.metrics[key].decided.above_size] == ["psnr-y"]
-    another = found.within.another_rater
-    assert tuple(round(100 * end) for end in (another.value, another.low, another.high)) == (85, 80, 88)
-    assert [round(found.across.one, 2), round(found.across.srocc, 2)] == [0.77, 0.98]
 
 
 def test_videos_of_nerfs(published):
