@@ -161,7 +161,7 @@ class _Reading:
             self.problems.append(f"line {number}: {layout.method} is {name[:20]!r}; it must be a name of 1 to {MAX_NAME} characters.")
         elif (first := self.seen.setdefault((name.casefold(), item), number)) != number:
             of_item = " of an item" if item else ""
-            self.problems.append(f"line {number}: {name} stands on line {first} too; a method has one row{of_item}.")
+            self.problems.append(f"line {number}: {name} is on line {first} too; a method has one row{of_item}.")
         if layout.item:
             self._add_item(number, item, line[layout.group] if layout.group else item)
         values = self._values(number, line)

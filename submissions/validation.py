@@ -149,17 +149,14 @@ def _verdict(read: Mapping[str, Any], manifest: Manifest, notes: _Notes) -> Verd
         notes.problem(item, "", "is missing; this phase wants every item")
     if manifest.missing != "reject" and absent and items:
         notes.warnings.append(f"{_some(absent)} missing; missing items get the worst value of each metric.")
-    asked = {} if notes.count else _questions(items, manifest, notes, wrong)
+    asked: dict[Reason, list[str]] = {}
+    if not notes.count:
+        folders = [] if kind.grouped else plausibility.folders(notes.files)  # a group's folders have a meaning
+        asked = {Reason.KIND: wrong, Reason.INPUTS: plausibility.sentences(items, manifest), Reason.FOLDERS: folders}
     to_confirm = tuple(sentence for sentences in asked.values() for sentence in sentences)
     hold = next((reason.value for reason, sentences in asked.items() if sentences), "")
     faults, warnings = tuple(notes.faults), (*notes.warnings, *notes.remarks.sentences())
     return Verdict(items, missing, tuple(notes.problems), notes.count, warnings, faults, to_confirm, hold)
-
-
-def _questions(items: Mapping[str, Any], manifest: Manifest, notes: _Notes, wrong: list[str]) -> dict[Reason, list[str]]:
-    """Questions to the team by reason; `wrong` are those of the wrong kind."""
-    folders = [] if manifest.kind.grouped else plausibility.folders(notes.files)  # a group's folders have a meaning
-    return {Reason.KIND: wrong, Reason.INPUTS: plausibility.sentences(items, manifest), Reason.FOLDERS: folders}
 
 
 def _hollow(kind: Family, items: Mapping[str, Any]) -> list[str]:
@@ -226,7 +223,7 @@ def _read_package(package: Package, manifest: Manifest, notes: _Notes, progress:
 def _read_table(package: Package, table: str, manifest: Manifest, notes: _Notes, progress: Callable[[int, int], None]) -> dict[str, Any]:
     for file in package.files:
         if file.name != table and not is_companion(manifest.kind, file.name):
-            notes.problem(file.name, "", f"stands beside {table}, which holds all items; send one or the other")
+            notes.problem(file.name, "", f"is beside {table}, which holds all items; send one or the other")
     progress(0, 1)
     limits = {item.id: item.limits for item in manifest.items}
     try:
@@ -250,9 +247,12 @@ def _read_table(package: Package, table: str, manifest: Manifest, notes: _Notes,
 def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[Item, str]]:
     """Return each item with its file. Other files become problems, or warnings where they may be ignored."""
     items = {item.id: item for item in manifest.items}
-    there = f"{_place(manifest)} ({_wanted(manifest)})"
-    if not any(manifest.kind.suffixes.get(PurePosixPath(file.name).suffix.lower()) in manifest.formats for file in package.files):
-        notes.problem(package.label, "", f"no file has a suffix of {there}; found {_suffixes(package)}")
+    tables = [" or ".join(FILE_NAMES)] if "s23dr" in manifest.formats else []
+    there = f"{_place(manifest)} ({', '.join(filter(None, (manifest.kind.wanted(manifest.formats), *tables)))})"
+    suffixes = Counter(PurePosixPath(file.name).suffix.lower() for file in package.files)
+    if not any(manifest.kind.suffixes.get(suffix) in manifest.formats for suffix in suffixes):
+        found = " and ".join(f"{n} {suffix or 'suffixless'} file{'' if n == 1 else 's'}" for suffix, n in suffixes.most_common(3))
+        notes.problem(package.label, "", f"no file has a suffix of {there}; found {found}")
         notes.sent.update(items)  # one sentence says it of all items
         return []
     taken: dict[str, str] = {}
@@ -283,18 +283,6 @@ def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[
             notes.sent.add(item)
     notes.warnings += [f"{_some(unread)} not read."] if unread else []
     return [(items[item], taken[item]) for item in manifest.item_ids if item in taken]
-
-
-def _suffixes(package: Package) -> str:
-    """The most common suffixes of the files."""
-    suffixes = Counter(PurePosixPath(file.name).suffix.lower() for file in package.files)
-    return " and ".join(f"{n} {suffix or 'suffixless'} file{'' if n == 1 else 's'}" for suffix, n in suffixes.most_common(3))
-
-
-def _wanted(manifest: Manifest) -> str:
-    """Suffixes and names of files that are read."""
-    tables = [" or ".join(FILE_NAMES)] if "s23dr" in manifest.formats else []
-    return ", ".join(filter(None, (manifest.kind.wanted(manifest.formats), *tables)))
 
 
 def _place(manifest: Manifest) -> str:

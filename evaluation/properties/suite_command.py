@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import astuple, fields
-from pathlib import Path
 from typing import Any
 
 from evaluation.kinds import KINDS
@@ -57,26 +56,20 @@ def _measured(
             kept_in=options.resume,
         )
     if options.tables:
-        _write_tables(options.tables, tables)
+        with using_files(f"The tables cannot be written to {options.tables}"):
+            options.tables.mkdir(parents=True, exist_ok=True)
+            for table in tables:
+                path = options.tables / bundled_tables.file_name(table)
+                path.write_text(json.dumps(table.to_dict(), indent=1, allow_nan=False) + "\n")
     if options.misordered:
-        _write_misordered(options.misordered, columns, items)
+        rows = [(column.slug, *astuple(one)) for column in columns for one in measure.misordered((column.key, column.params, None), items)]
+        heads = ("metric", *(field.name for field in fields(measure.Misordered)))
+        to = options.misordered
+        with using_files(f"{to} cannot be written"), to.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([heads, *([neutral(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)])
     if options.json:
         return json.dumps([{"slug": c.slug, **t.to_dict()} for c, t in zip(columns, tables, strict=True)], indent=1, allow_nan=False)
     return as_text([column.slug for column in columns], tables)
-
-
-def _write_tables(folder: Path, tables: Sequence[Table]) -> None:
-    with using_files(f"The tables cannot be written to {folder}"):
-        folder.mkdir(parents=True, exist_ok=True)
-        for table in tables:
-            (folder / bundled_tables.file_name(table)).write_text(json.dumps(table.to_dict(), indent=1, allow_nan=False) + "\n")
-
-
-def _write_misordered(path: Path, columns: Sequence[MetricRequest], items: dict[str, Any]) -> None:
-    rows = [(column.slug, *astuple(one)) for column in columns for one in measure.misordered((column.key, column.params, None), items)]
-    heads = ("metric", *(field.name for field in fields(measure.Misordered)))
-    with using_files(f"{path} cannot be written"), path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([heads, *([neutral(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)])
 
 
 def as_text(slugs: Sequence[str], tables: Sequence[Table]) -> str:

@@ -167,8 +167,8 @@ class Ground:
             yield ComparedPair(one, other, difference, test.n, float(tested.p[one, other]), *self.on_board(first, one, other))
 
     def on_board(self, result: Result, one: int, other: int) -> tuple[float | None, At | None]:
-        """p of the board's own test of two of the entries, by their places, in the column of a result, and the meaning of their difference
-        to people; each None where the board says nothing."""
+        """p of the board's own test of two entries in the column of a result, and what their difference means to people. `one` and `other`
+        are places of the entries; each value is None where the board has none."""
         board = self.board
         column = board.column(result.slug) if board is not None else None
         if board is None or column is None or column.fingerprint != result.score.fingerprint:

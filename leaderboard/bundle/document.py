@@ -132,7 +132,7 @@ class Reader:
             if not isinstance(key_node, yaml.ScalarNode):
                 problems.add(path, "expected a plain key", line)
             elif key in self.nodes:
-                problems.add(self.at(key), f"stands twice, first on line {self._keys[key]}; keep one", line)
+                problems.add(self.at(key), f"is given twice, first on line {self._keys[key]}; keep one", line)
             else:
                 self.nodes[key], self._keys[key] = value, line
                 problems.lines[self.at(key)] = line

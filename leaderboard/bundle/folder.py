@@ -131,7 +131,7 @@ class Folder:
             if is_picture and size > MAX_FILE_BYTES:
                 entry.fault("path", f"expected a picture of at most {MAX_FILE_BYTES:,} bytes, found {size:,}")
                 continue
-            fault = name_fault(name) or (f'"{name}" stands twice in this list' if name in by_name else "")
+            fault = name_fault(name) or (f'"{name}" is in this list twice' if name in by_name else "")
             if fault:
                 entry.fault("name" if "name" in entry.nodes else "path", fault)
             try:

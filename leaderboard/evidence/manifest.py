@@ -548,7 +548,7 @@ class Manifest:
         ids, names = [one.id for one in self.files], [one.name for one in self.files]
         for n, file in enumerate(self.files):
             yield file.name in names[:n], f"files[{n}].path", f"expected names that differ; another file is called {file.name}, too"
-            yield file.id in ids[:n], f"files[{n}].id", f"expected ids that differ; “{file.id}” stands twice"
+            yield file.id in ids[:n], f"files[{n}].id", f"expected ids that differ; “{file.id}” is given twice"
         of_files = [(f"judgements[{n}]", one.file) for n, one in enumerate(self.judgements)]
         of_files += [(f"metrics[{n}]", one.file) for n, one in enumerate(self.metrics)]
         of_files += [(f"printed_tables[{n}]", one.file) for n, one in enumerate(self.printed_tables)]
@@ -560,7 +560,7 @@ class Manifest:
         known: list[str] = []
         for n, values in enumerate(self.metrics):
             for column in (one.column for one in values.columns):
-                yield column in known, f"metrics[{n}].columns.{column}", "expected each metric in one file; it stands twice"
+                yield column in known, f"metrics[{n}].columns.{column}", "expected each metric in one file; this column is in two"
                 known.append(column)
         named = [(f"compare[{n}]", column) for n, column in enumerate(self.compare)]
         named += [(f"printed[{n}].metric", one.metric) for n, one in enumerate(self.printed)]

@@ -56,13 +56,13 @@ SENTENCES = {
     Key.EARLIER: "This figure was computed by an earlier version.",
 }
 OMITTED = {
-    Cause.UNKNOWN: "{} is not known of everything that was compared, so no account was taken of it.",
+    Cause.UNKNOWN: "{} is not known of everything that was compared, so the model leaves it out.",
     Cause.INSEPARABLE: "{} could not be separated from the entries or from another covariate.",
-    Cause.ENDLESS: "{} has no finite effect, as where everybody chose by it alone, and was left out.",
+    Cause.ENDLESS: "{} has no finite effect, so the model leaves it out. This happens if everybody chose by it alone.",
 }
 SIDE_OMITTED = {
     Cause.INSEPARABLE: "The side could not be separated from the entries.",
-    Cause.ENDLESS: "The side has no finite effect, as where everybody chose by it alone, and was left out.",
+    Cause.ENDLESS: "The side has no finite effect, so the model leaves it out. This happens if everybody chose by the side alone.",
 }
 Noun = str | Callable[[], str]  # or what looks it up
 SAMPLE = "sample"  # of what people were asked about, where no challenge names it

@@ -63,7 +63,7 @@ def read_table(text: str) -> dict[str, Input]:
         name = row["item"].strip()
         try:
             if name in found:
-                raise ValueError(f"the item {name} stands there twice")
+                raise ValueError(f"the item {name} is in the file twice")
             found[name] = _input(row)
         except SeparatedNumber as error:
             separated.append(f"Line {rows.line_num} of the table of inputs: {error}")

@@ -176,7 +176,7 @@ def _header(data: bytes, file: str) -> tuple[str, list[Element], int]:
                 column, columns = Property(word_text(words[-1]), *_TYPES[tuple(words[:-1])]), elements[-1].properties
                 columns.append(column)
                 if len(columns) > MAX_PROPERTIES or column.name in {other.name for other in columns[:-1]}:
-                    fault = f'the property "{column.name}" is one too many, or stands there twice'
+                    fault = f'the property "{column.name}" is one too many, or is declared twice'
             case [b"property", *words] if elements:
                 fault = f'"{word_text(b" ".join([b"property", *words]))}" is not a property of PLY'
             case _:

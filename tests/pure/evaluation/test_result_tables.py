@@ -37,7 +37,7 @@ def test_a_detail_may_have_a_title_and_a_unit():
         ("name,year,PSNR,lpips,paper,name\nA,,1,2,,\n", "the table has two columns of one name; give each its own."),
         ("name,year,PSNR,lpips,paper\nA,,much,2,\n", "line 2: PSNR is 'much'; it must be a number, or empty."),
         ("name,year,PSNR,lpips,paper\nA,,nan,2,\n", "line 2: PSNR is 'nan'; it must be a number, or empty."),
-        ("name,year,PSNR,lpips,paper\nA,,1,2,\na,,1,2,\n", "line 3: a stands on line 2 too; a method has one row."),
+        ("name,year,PSNR,lpips,paper\nA,,1,2,\na,,1,2,\n", "line 3: a is on line 2 too; a method has one row."),
         (
             "name,year,PSNR,lpips,paper\nA,,1,2,\nB\0,,1,2,\n",
             r"line 3: there is the character \x00, which cannot be read; save the table as CSV in UTF-8.",

@@ -179,7 +179,7 @@ def test_a_table_that_cannot_be_read_says_only_that(tmp_path: Path) -> None:
 
 def test_files_beside_a_table_are_refused(tmp_path: Path) -> None:
     verdict = judge(tmp_path, {**GOOD, "submission.json": b"[]"}, LENIENT)
-    assert verdict.problems[0].reason == "stands beside submission.json, which holds all items; send one or the other"
+    assert verdict.problems[0].reason == "is beside submission.json, which holds all items; send one or the other"
 
 
 def test_a_format_the_phase_does_not_take_is_named_with_those_it_takes(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_all_faults_come_at_once_in_the_order_of_lines(tmp_path):
 
 
 WRONG = {
-    "a key that stands twice": ("title: Roofs", "title: Roofs\ntitle: Again", "line 3: title: stands twice, first on line 2"),
+    "a key that is given twice": ("title: Roofs", "title: Roofs\ntitle: Again", "line 3: title: is given twice, first on line 2"),
     "an anchor": ("title: Roofs", "title: &t Roofs", "line 2: expected plain values; anchors"),
     "an alias": ("title: Roofs", "title: *t", "line 2: expected plain values; anchors"),
     "a python tag": ("title: Roofs", "title: !!python/object/apply:os.system [ls]", "line 2: expected plain values; the tag"),

@@ -84,13 +84,13 @@ def test_a_figure_is_stored_without_words_and_told_with_them_in_the_noun_of_its_
 def test_what_a_model_omits_is_told_in_notes():
     omitted = [Omitted("size", Cause.UNKNOWN), Omitted(SIDE, Cause.INSEPARABLE), Omitted("size", Cause.INSEPARABLE)]
     found = told(plain({"model": {"prior": True, "omitted": [*omitted, Omitted(SIDE, Cause.ENDLESS), Omitted("size", Cause.ENDLESS)]}}))
-    endless = "has no finite effect, as where everybody chose by it alone, and was left out."
+    endless = "has no finite effect, so the model leaves it out. This happens if everybody chose by"
     assert found["model"]["notes"] == [
-        "size is not known of everything that was compared, so no account was taken of it.",
+        "size is not known of everything that was compared, so the model leaves it out.",
         "The side could not be separated from the entries.",
         "size could not be separated from the entries or from another covariate.",
-        f"The side {endless}",
-        f"size {endless}",
+        f"The side {endless} the side alone.",
+        f"size {endless} it alone.",
         "A weak prior was used: some entries never lost to the others.",
     ]
     assert told(found) == found and notes([], prior=False) == []

@@ -40,7 +40,7 @@ def test_points_and_unit_may_be_left_out_and_columns_stand_in_any_order():
         ("a,0,0,0,1,1,1,,yards", "'yards' is not one of"),
         (",0,0,0,1,1,1,,", "no name"),
         ("a,0,0", "min_z is ''"),
-        ("a,0,0,0,1,1,1,,\na,0,0,0,1,1,1,,", "stands there twice"),
+        ("a,0,0,0,1,1,1,,\na,0,0,0,1,1,1,,", "is in the file twice"),
     ],
 )
 def test_a_row_that_will_not_do_is_named_by_its_line(row, words):

@@ -229,11 +229,11 @@ refused(
     ply_list_by_float=ply(faces="property list float int vertex_indices\n"),
 )
 refused(
-    r"is one too many, or stands there twice",
+    r"is one too many, or is declared twice",
     "vase.ply",
     ply_many_columns=ply(xyz=XYZ + "".join(f"property char p{n}\n" for n in range(900))),
 )
-refused(r"is one too many, or stands there twice", "vase.ply", ply_two_x=ply(xyz=XYZ + "property float x\n"))
+refused(r"is one too many, or is declared twice", "vase.ply", ply_two_x=ply(xyz=XYZ + "property float x\n"))
 refused(r"has no end_header in its first 100000 bytes", "vase.ply", ply_endless_header=b"ply\n" + b"comment\n" * 100_000)
 refused(r"is not a PLY file: it does not begin with ply", "vase.ply", ply_noise=os.urandom(300), ply_empty=b"")
 refused(r"has vertices without x, y and z", "vase.ply", ply_flat=ply(POINTS, xyz="property float x\nproperty float y\n"))
