@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -100,13 +100,7 @@ def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", fou
     phases = {row.study.phase_id for row in rows}
     current = EvaluationBatch.objects.filter(phase__in=phases, state=EvaluationBatch.State.CURRENT).select_related("reference")
     batches = {batch.phase_id: batch for batch in current}
-
-    # The version that each fingerprint is of: of the defaults the current one, of others as the batches of these phases have it.
-    versions: dict[str, int | None] = {registry.fingerprint(key, {}): registry.get(key).version}
-    for metrics in EvaluationBatch.objects.filter(phase__in=phases).values_list("metrics", flat=True) if phases else ():
-        versions |= {column.fingerprint: column.version for column in map(Column.of, metrics) if column.key == key}
-
-    found = []
+    versions, found = _versions(key, phases), []
     for row in rows:
         batch, summary = batches.get(row.study.phase_id), Summary.read(contents.get(row.pk))
         if summary is None:
@@ -118,6 +112,14 @@ def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", fou
             if metric.metric == key and fingerprint in ("", metric.fingerprint)
         ]
     return sorted(found, key=lambda one: (not one.is_current, one.source == SIMULATED, not (one.rho or one.line.shown)))
+
+
+def _versions(key: str, phases: Collection[int]) -> dict[str, int | None]:
+    """Version of each fingerprint of a metric: of the defaults the current one, of others as the batches of these phases have it."""
+    versions: dict[str, int | None] = {registry.fingerprint(key, {}): registry.get(key).version}
+    for metrics in EvaluationBatch.objects.filter(phase__in=phases).values_list("metrics", flat=True) if phases else ():
+        versions |= {column.fingerprint: column.version for column in map(Column.of, metrics) if column.key == key}
+    return versions
 
 
 @dataclass(frozen=True)

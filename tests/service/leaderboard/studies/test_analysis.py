@@ -273,20 +273,26 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
     ("votes", "labels", "reason", "ordered", "sections"),
     [
         ([], {}, None, False, set()),
-        (rounds([("x", "y")], raters=1), {}, few_raters(1), False, set()),
+        (rounds([("x", "y")], raters=1), {}, few_raters(1), False, {"scales", "raters"}),
         (
             [vote("a", "b", "left", "r0", "s0"), vote("c", "d", "left", "r1", "s1"), vote("e", "f", "left", "r2", "s2")],
             {},
             few_raters(3),
             False,
-            set(),
+            {"scales", "raters"},
         ),
-        (simulated_votes(RATERS_FOR_FIGURE, 8, 6), {}, None, True, set()),
-        (rounds([("x", "y")], "tie"), {}, Reason(Key.NO_PREFERENCE), False, set()),
-        (rounds([("x", "broken"), ("y", "blank")]), {"broken": "corruption", "blank": "empty"}, Reason(Key.ONLY_DAMAGED), False, set()),
-        (rounds([("broken", "blank")]), {"broken": "corruption", "blank": "empty"}, Reason(Key.ONLY_DAMAGED), False, set()),
-        (turned([("a", "b"), ("b", "c"), ("a", "c")], every=2), {}, None, True, set()),
-        (turned([("a", "b"), ("c", "d")], every=5), {}, None, True, set()),
+        (simulated_votes(RATERS_FOR_FIGURE, 8, 6), {}, None, True, {"scales", "metrics", "enough", "raters"}),
+        (rounds([("x", "y")], "tie"), {}, Reason(Key.NO_PREFERENCE), False, {"raters"}),
+        (
+            rounds([("x", "broken"), ("y", "blank")]),
+            {"broken": "corruption", "blank": "empty"},
+            Reason(Key.ONLY_DAMAGED),
+            False,
+            {"raters"},
+        ),
+        (rounds([("broken", "blank")]), {"broken": "corruption", "blank": "empty"}, Reason(Key.ONLY_DAMAGED), False, {"raters"}),
+        (turned([("a", "b"), ("b", "c"), ("a", "c")], every=2), {}, None, True, {"scales", "metrics", "enough", "raters"}),
+        (turned([("a", "b"), ("c", "d")], every=5), {}, None, True, {"scales", "metrics", "enough", "raters"}),
     ],
     ids=[
         "opened",
@@ -316,6 +322,7 @@ def test_the_page_has_in_every_state_only_the_parts_that_there_are(phase, client
         assert reason is None or sentence(reason, study.noun) in page
     assert set(re.findall(r'id="(scales|metrics|criteria|scatter|enough|turned|raters|judges)"', page)) == sections
     assert response.context["is_early"] == (not votes or too_few(reason))
+    assert page.count('<tr class="part">') == len({"a", "c"} - {one.right for one in votes}) // 2, "entries that never met the first"
     assert len(response.context.get("sentences") or []) <= 3
     assert " open" not in "".join(re.findall(r"<details[^>]*>", page.partition("<h2>Details</h2>")[2])) or not votes
 

@@ -77,7 +77,7 @@ def test_the_reference_point_of_size_is_last_and_a_metric_that_is_no_more_than_s
     assert hss.decided == size.decided and size.decided.value > 0.8
     assert hss.above_size is False and size.above_size is None
     page = client.get(reverse("study", args=[phase.challenge.slug, phase.slug, "people"]))
-    told = next(line for line in page.context["lines"] if line.slug == "hss")
+    told = next(line for line in page.context["lines"] if line.key == "hss")
     (caveat,) = caveats(told)
     assert told.above_size is False and escape(caveat) in page.content.decode().lower()
     snapshots.make_all(phase)

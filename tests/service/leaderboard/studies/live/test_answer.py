@@ -153,7 +153,7 @@ def test_a_vote_after_the_study_closed_is_not_taken_and_the_rater_is_told(desk, 
     token = desk.next()["question"]["id"]
     campaign.close(study, people.organizer)
     state = desk.answer(token)
-    assert state["closed"] == study.closed_sentence() != "" and state["question"] is None
+    assert state["closed"] == type(study).objects.get().closed_sentence() != "" and state["question"] is None
     assert not StudyVote.objects.exists()
     campaign.open_study(study, people.organizer)
     assert desk.next()["question"]["id"] == token  # reopened, it goes on there
