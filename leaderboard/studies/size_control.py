@@ -51,7 +51,9 @@ def sizes_of(
 ) -> Sizes | None:
     """The sizes of a study's entries on its samples; None where fewer than two have anything stored, as where figures were imported.
 
-    An entry that was withdrawn has none. Raises `storage.StorageError` while the storage does not answer.
+    An entry that was withdrawn has none. There is a branch for each thing that may not be known.
+
+    Raises `storage.StorageError` while the storage does not answer.
     """
     reference = study.reference or (batch.reference if batch else None)
     if reference is None:

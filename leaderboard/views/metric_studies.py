@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -174,11 +174,19 @@ class Contradicted:
 def contradictions(user: Any, found: Sequence[Measured]) -> tuple[int, list[Contradicted]]:
     """The number of pairs on which the metric, in its current version, contradicts people, and the clearest of them; of simulated people
     only if no others give a figure. Pairs with entries that are hidden from the reader are left out."""
-    now, viewers, hidden = timezone.now(), dict[int, Viewer](), dict[int, frozenset[int]]()
     found = [one for one in found if one.is_current]
     if any(one.line.shown and one.source != SIMULATED for one in found):
         found = [one for one in found if one.source != SIMULATED]
-    turned: list[tuple[Viewer, Measured, Contradiction]] = []
+    turned = sorted(_turned(user, found), key=lambda row: row[2].p_holm or 0.0)
+    shown = turned[:MAX_CONTRADICTIONS]
+    ids = [[one.summary.entries.get(name) for name in (pair.first, pair.second)] for _, one, pair in shown]
+    entries = Submission.objects.select_related("phase__challenge").in_bulk({pk for both in ids for pk in both if pk})
+    return len(turned), [Contradicted(*row, [entries[pk] for pk in both if pk in entries]) for row, both in zip(shown, ids, strict=True)]
+
+
+def _turned(user: Any, found: Sequence[Measured]) -> Iterator[tuple[Viewer, Measured, Contradiction]]:
+    """Each pair on which one of these contradicts people, if neither entry is hidden from the reader."""
+    now, viewers, hidden = timezone.now(), dict[int, Viewer](), dict[int, frozenset[int]]()
     for one in found:
         if not one.metric.contradictions:
             continue
@@ -187,9 +195,4 @@ def contradictions(user: Any, found: Sequence[Measured]) -> tuple[int, list[Cont
         if phase.pk not in hidden:
             hidden[phase.pk] = hidden_from(viewer, phase)
         names = {name for name, pk in one.summary.entries.items() if pk in hidden[phase.pk]}
-        turned += [(viewer, one, pair) for pair in one.metric.contradictions if not pair.among(names)]
-    turned.sort(key=lambda row: row[2].p_holm or 0.0)
-    shown = turned[:MAX_CONTRADICTIONS]
-    ids = [[one.summary.entries.get(name) for name in (pair.first, pair.second)] for _, one, pair in shown]
-    entries = Submission.objects.select_related("phase__challenge").in_bulk({pk for both in ids for pk in both if pk})
-    return len(turned), [Contradicted(*row, [entries[pk] for pk in both if pk in entries]) for row, both in zip(shown, ids, strict=True)]
+        yield from ((viewer, one, pair) for pair in one.metric.contradictions if not pair.among(names))

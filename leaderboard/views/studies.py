@@ -43,7 +43,7 @@ from leaderboard.views import answer_sets
 from leaderboard.wording import agreement
 from leaderboard.wording import study as words
 from leaderboard.wording.board import rule as rule_words
-from leaderboard.wording.nouns import plural
+from leaderboard.wording.nouns import counted, plural
 from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.reasons import sentence, told
 from leaderboard.wording.statement import Statement
@@ -367,6 +367,6 @@ def _agreement_map(summary: Summary, titles: dict[str, str]) -> Chart | None:
     number = {name: f"rater {n}{f' ({group})' if group else ''}" for n, (name, group) in raters}
     kinds = zip(agreement.names, agreement.kinds, strict=True)
     names = [number[name] if kind == "person" else titles.get(name, name) for name, kind in kinds]
-    some = [f"{n} {word}{'s' if n > 1 else ''}" for n, word in ((len(people), "rater"), (len(metrics), "metric")) if n]
+    some = [counted(n, word) for n, word in ((len(people), "rater"), (len(metrics), "metric")) if n]
     borders = [len(people)] if people and metrics else []
     return study_charts.agreement_map(names, agreement.all, agreement.common, people + metrics, borders, " and ".join(some))

@@ -102,13 +102,12 @@ def figures(
     step: Callable[[], None] = lambda: None,
 ) -> CriterionFigures:
     """The figures of one criterion. `compare` names the columns that are compared, none: all; `turned` says that a lower score is better
-    on the published scale."""
+    on the published scale. There is a branch for each figure that a basis may lack."""
     metrics = dict(zip(_keys(published), published, strict=True))
     points = reference_points(one, set_name)
     values: dict[str, Floats] = {**dict(zip(metrics, one.x.T, strict=True)), **points}
     measured = [key for key, metric in metrics.items() if not metric.reference_point]
-    whole = (key for key in measured if not np.isnan(values[key]).any())
-    among = tuple(key for key in whole if not compare or metrics[key].column in compare)
+    among = tuple(key for key in measured if not np.isnan(values[key]).any() and (not compare or metrics[key].column in compare))
     tables, basis = {key: one.table(x) for key, x in values.items()}, one.basis
 
     compared: dict[str, places.Compared] = {}
