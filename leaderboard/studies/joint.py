@@ -11,7 +11,7 @@ import numpy as np
 from django.contrib.auth.models import AnonymousUser
 
 from evaluation.models import EvaluationBatch
-from evaluation.work.attempts import attempt, logged
+from evaluation.work.attempts import attempt, beat, logged
 from evaluation.work.heartbeat import process_name
 from evaluation.work.sandbox import LeaseLost
 from leaderboard.models import Rater, Study
@@ -41,15 +41,9 @@ def analyse_due(between: Callable[[Leased], None] = lambda row: None) -> int:
     row = JointAnalysis.objects.waiting().claim(process_name())
     if row is None:
         return 0
-
-    def go_on() -> None:
-        if not row.heartbeat():
-            raise LeaseLost
-        between(row)
-
     with logged("studies analysed together", row, studies=row.members), attempt(row):
         studies = list(Study.objects.filter(pk__in=row.ids).select_related("phase__challenge").order_by("pk"))
-        if not row.finish(plain(together(studies, go_on))):
+        if not row.finish(plain(together(studies, beat(row, between)))):
             raise LeaseLost
     return 1
 
