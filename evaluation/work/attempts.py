@@ -128,7 +128,7 @@ def _failed(row: Leased, why: Why, detail: str, final: bool = False) -> None:
 
 
 def beat(row: Leased, between: Callable[[Leased], None] = lambda row: None) -> Callable[[], None]:
-    """What long work calls every few seconds: it keeps the lease and calls `between`. It raises `LeaseLost` once the lease is lost."""
+    """Step that long work takes every few seconds: it keeps the lease and calls `between`. It raises `LeaseLost` once the lease is lost."""
 
     def go_on() -> None:
         if not row.heartbeat():
