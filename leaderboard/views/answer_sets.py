@@ -42,7 +42,7 @@ def figures(place: PhasePlace, study: Study, answers: AnswerSet) -> JsonResponse
 
 
 def about(study: Study) -> dict[str, Any]:
-    """What a study is, at the head of its figures as JSON."""
+    """Head of a study's figures as JSON."""
     return {"study": study.slug, "title": study.title, "question": study.question, "source": study.source, "simulated": study.simulated}
 
 
