@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -145,9 +144,7 @@ class AnswerSetForm(forms.Form):
             if "labels" in said:
                 said["labels"] = dict(said["labels"])
             made = ByHand(data["slug"], data["title"], columns=columns, source=data["source"], **said)
-            if not made.is_published and not made.published:
-                made = replace(made, published=datetime.now(UTC).date().isoformat())
-            return by_hand.read(made, store.read_sheet)
+            return by_hand.read(made.brought_in(datetime.now(UTC).date()), store.read_sheet)
 
     def refuse(self, name: str, sentences: list[str]) -> None:
         """Put sentences beside the field of that name, or beside the answers where there is no such field."""

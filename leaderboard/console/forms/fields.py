@@ -38,11 +38,11 @@ class Lines(forms.CharField):
 class NamedLines(Lines):
     """One line for each name and its text, with = between; a tuple of both. `form` says it as “COLUMN=NAME”, and `todo` what to write."""
 
-    def __init__(self, form: str, todo: str, **options: object) -> None:
+    def __init__(self, form: str, todo: str, **options: Any) -> None:
         super().__init__(**options)
         self.form, self.todo = form, todo
 
-    def clean(self, value: str) -> tuple[tuple[str, str], ...]:
+    def clean(self, value: str) -> Any:
         pairs = []
         for line in super().clean(value):
             name, _, text = line.partition("=")

@@ -361,22 +361,27 @@ def test_studies_of_scores_do_not_ask_how_skilled_raters_are(place, client, rows
     assert 'name="rater_skill"' not in client.get(f"{place}roofs/").content.decode()
 
 
-def test_the_twelve_corruptions_and_the_empty_entry_are_made_scored_and_on_no_board(phase, people, rows, references, client):
+def test_the_twelve_corruptions_and_the_empty_entry_are_made_before_a_study_opens(phase, people, rows):
     study = making.live(phase, people.organizer, rows, artifacts=(*CORRUPTIONS, artifacts.NOTHING), opened=False)
-    again = making.live(phase, people.organizer, rows, artifacts=(artifacts.NOTHING,), opened=False, slug="again")
+    assert artifacts.make_due() == 13 and Submission.objects.exclude(made_as="").count() == 13
     with pytest.raises(making.campaign.Refused) as refused:
         making.campaign.open_study(study, people.organizer)
     assert refused.value.code == "unfinished"
-    assert artifacts.make_due() == 13
+
+
+def test_what_is_made_of_the_reference_is_scored_and_on_no_board(phase, people, rows, client):
+    made_of_it = [one for one in CORRUPTIONS if one.name.startswith("remove")]
+    study = making.live(phase, people.organizer, rows, artifacts=(*made_of_it, artifacts.NOTHING), opened=False)
+    again = making.live(phase, people.organizer, rows, artifacts=(artifacts.NOTHING,), opened=False, slug="again")
+    assert artifacts.make_due() == 1 + len(made_of_it)
     drain()
     made = Submission.objects.exclude(made_as="")
-    assert made.count() == 13
     assert set(made.values_list("status", flat=True)) == {Status.SCORED}
     assert (
         StudyEntry.objects.get(study=again, artifact="empty").submission == StudyEntry.objects.get(study=study, artifact="empty").submission
     )
     making.campaign.open_study(study, people.organizer)
-    assert study.entries.live().count() == 17
+    assert study.entries.live().count() == len(rows) + 1 + len(made_of_it)
 
     empty = made.get(made_as__startswith="empty")
     low, high = made.get(made_as__startswith="remove:low"), made.get(made_as__startswith="remove:high")

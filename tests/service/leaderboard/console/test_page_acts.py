@@ -31,7 +31,7 @@ def test_pages_are_added_ordered_edited_and_removed(desk, client, challenge, peo
 
 def test_an_address_is_used_once_and_there_are_only_so_many_pages(desk, challenge, at):
     for n in range(MAX_PAGES):
-        desk.post(at("pages/"), {"act": "add", "slug": f"page-{n}", "title": f"Page {n}", "body": ""})
+        challenge.pages.create(slug=f"page-{n}", title=f"Page {n}", position=n)
     again = desk.post(at("pages/"), {"act": "add", "slug": "page-0", "title": "Again", "body": ""})
     assert faults(again) == {"slug": ["taken"]}
     desk.post(at("pages/"), {"act": "add", "slug": "one-more", "title": "One more", "body": ""})
