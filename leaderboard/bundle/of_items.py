@@ -7,7 +7,6 @@ import hashlib
 import io
 import re
 from dataclasses import replace
-from itertools import zip_longest
 
 import numpy as np
 
@@ -53,8 +52,8 @@ def _primary(columns: list[ResultColumn], names: list[str], wanted: str) -> Resu
     """The column that is called so, by its head, slug, title or the metric's own of `names`; without a name, the first in the ranking."""
     if not wanted:
         return next((one for one in columns if one.in_ranking), columns[0])
-    for one, name in zip_longest(columns, names, fillvalue=""):
-        if wanted in (one.column, one.slug, one.title, name):
+    for n, one in enumerate(columns):
+        if wanted in (one.column, one.slug, one.title, *names[n : n + 1]):
             return one
     raise ResultsError([f"There is no column “{wanted[:60]}”; there are: {', '.join(one.column for one in columns)}."])
 

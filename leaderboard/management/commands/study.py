@@ -209,12 +209,9 @@ class Command(BaseCommand):
 def _is_set(options: dict, described: dict[str, Any]) -> bool:
     """True if only the reader of published sets takes such a file, or such options."""
     flags = [options[name] for name in ("means", "scores", "metric", "wide", "pairs")]
-    is_named_scale = options["scale"] and ":" not in options["scale"]
-    return bool(described.keys() - {"scale"} or any(flags) or is_named_scale) or options["file"].suffix.lower() in (
-        ".xlsx",
-        ".yaml",
-        ".yml",
-    )
+    has_named_scale = options["scale"] and ":" not in options["scale"]
+    is_no_table = options["file"].suffix.lower() in (".xlsx", ".yaml", ".yml")
+    return bool(described.keys() - {"scale"} or any(flags) or has_named_scale or is_no_table)
 
 
 def _answers(options: dict) -> tuple[Any, Any]:
