@@ -246,7 +246,7 @@ def _challenge_changes(before: ChallengeDef | None, after: ChallengeDef, facts: 
 
 
 def _consequences(after: ChallengeDef, facts: Facts) -> dict[str, str]:
-    """What a change of a field of the challenge leads to for people: a sentence by the field's name."""
+    """Consequences for people of changes of the challenge's fields: a sentence by the name of the field."""
     seen_by: dict[str, str] = {
         Challenge.Visibility.PUBLIC: "Everybody will see the challenge.",
         Challenge.Visibility.DRAFT: "Only organizers will see the challenge; its participants will not.",

@@ -225,7 +225,7 @@ def _answers(options: dict) -> tuple[Any, Any]:
 
 
 def _description(options: dict, described: dict[str, Any]) -> ByHand:
-    """What the options say of a file of answers."""
+    """Description of a file of answers by the options."""
     layouts = [layout for layout in (Layout.WIDE, Layout.MEANS, Layout.PAIRS) if options[layout]]
     if len(layouts) > 1:
         raise CommandError("A file holds one kind of answers: give one of --wide, --means and --pairs.")
