@@ -260,8 +260,8 @@ class _Turn:
     def _settled(
         self, answer: JudgeAnswer, reply: Reply, texts: list[dict[str, Any]], cost: Decimal | None
     ) -> tuple[dict[str, Any], dict[str, int]]:
-        """What a reply makes of a question, and what it adds to the run's counts: the question is settled, wants another request, begins
-        again, or is given up."""
+        """Values of a question after a reply, and what this adds to the run's counts. The question is settled, wants another request,
+        begins again, or is given up."""
         images, unparsed = self.rows[answer.row].images, sum(one["verdicts"] is None for one in texts)
         refused = any(one["refused"] for one in texts)
         counts = {"requests": 1, "images": images, "n_unparsed": unparsed, "n_uncosted": int(cost is None)}

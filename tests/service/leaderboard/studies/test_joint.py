@@ -72,6 +72,18 @@ def test_a_study_of_pairs_cut_in_two_says_together_what_it_said_whole(scored):
     assert [pytest.approx(line, abs=1e-9) for line in implied[0]] == implied[1]
 
 
+def test_a_metric_that_was_trained_on_the_answers_of_one_of_them_was_trained_on_those_of_all(scored, monkeypatch):
+    first, second = cut(comparisons(scored), {"r0", "r3", "r5"})
+    halves = [imported(scored, "first", first), imported(scored, "second", second)]
+    values = joint.metric_scores
+
+    def of_first(study: Study, *more):
+        return [replace(one, trained="these" if study == halves[0] else "") for one in values(study, *more)]
+
+    monkeypatch.setattr(joint, "metric_scores", of_first)
+    assert {line.trained for line in joint.together(halves).metrics if line.metric} == {"these"}
+
+
 def test_a_study_of_opinion_scores_too(scored):
     rows = scores(scored, 8)
     about = ABOUT | {"question": "How close?"}

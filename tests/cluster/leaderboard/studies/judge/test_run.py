@@ -251,7 +251,7 @@ def test_one_who_refuses_gets_no_second_and_third_try_in_a_round(study, server):
     assert run.state == "done" and run.n_failed == PAIRS and run.requests == 2 * PAIRS + PAIRS * MAX_ROUNDS
     answer = run.answers.filter(state="failed").first()
     assert answer.said[0] == {"text": said, "verdicts": None, "refused": True, "cut": False}
-    assert run.n_uncosted == PAIRS * MAX_ROUNDS
+    assert run.n_uncosted == run.n_refused == PAIRS * MAX_ROUNDS and run.n_unread == 0
 
 
 @pytest.mark.parametrize("parallel", [1, 4])
