@@ -98,7 +98,7 @@ def test_its_page_says_that_no_property_applies(client, phase):
     for shown in (
         "CLIP text similarity",
         "mean over views: cos(e(x), t(p))",
-        "0, the worst value there is",
+        "0, the worst possible value",
         "openai-vit-b-32",
         "2401.04092",
     ):
