@@ -244,7 +244,7 @@ def primary_slug(columns: Sequence[Column]) -> str | None:
     return marked[0] if marked else None
 
 
-def _scenes(standing: Standing | None) -> Collection[str] | None:
+def _scenes(standing: Standing | None) -> Sequence[str] | None:
     """Scenes that a column ranks by, where these are not all."""
     return standing.scenes if standing is not None else None
 

@@ -27,7 +27,6 @@ from leaderboard.stats.minimums import GROUPS_FOR_RARE_FAILURES
 from leaderboard.stats.uncertainty import paired
 from leaderboard.views.compare import Comparison
 from leaderboard.wording import certainty
-from leaderboard.wording.nouns import plural
 from submissions.models import Phase
 from tests.pure.leaderboard.stats.test_uncertainty import SECOND, WORKED
 from tests.service.leaderboard.views.test_board import address, text
@@ -232,12 +231,6 @@ class TestIntervals:
         assert few in said and few.startswith("3 streets") and "The houses of" in few
         before.refresh_from_db()
         assert "over 12 items" in certainty.foot(before.board, before.board.overall)[0], "a ranking keeps its words"
-
-    @pytest.mark.parametrize(
-        ("noun", "many"), [("house", "houses"), ("box", "boxes"), ("body", "bodies"), ("bay", "bays"), ("front view", "front views")]
-    )
-    def test_the_plural_is_formed_by_rule(self, noun, many):
-        assert (plural(noun), plural(noun, 1)) == (many, noun)
 
 
 def address_parts(phase: Phase) -> list[str]:

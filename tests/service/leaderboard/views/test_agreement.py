@@ -41,11 +41,18 @@ def board(phase, people):
 
 
 class TestPage:
-    def test_it_tells_how_many_entries_are_compared_and_that_they_are_few(self, client, board):
+    def test_it_tells_how_many_entries_are_compared_their_ranks_and_the_pairs_that_turn_round(self, client, board):
         response = client.get(address(board, NAME))
-        found = response.context["found"]
+        page, found = text(response), response.context["found"]
         assert (found.n, found.incomplete, found.step) == (3, 1, pytest.approx(2 / 3))
-        assert "0.67" in text(response) and "hull" not in text(response) and "half" not in text(response)
+        assert "0.67" in page and "hull" not in page and "half" not in page
+        ranks = page.split('aria-label="Ranks under every choice"')[1].split("</table>")[0]
+        assert ranks.index(">ridge-net<") < ranks.index(">eaves-net<") < ranks.index(">valley-net<")
+        assert "▲1" in ranks and "▼2" in ranks and "1–3" in ranks, "marked by more than colour"
+        pairs = page.split('id="pairs"')[1]
+        assert (found.n_flips, found.n_pairs) == (3, 3) and "HSS alone" in pairs and "without Corner F1" in pairs
+        assert 'data-figure="figure-bumps"' in page and "<summary>Numbers</summary>" in page
+        assert address(board, NAME) in text(client.get(address(board)))
 
     def test_the_matrix_holds_tau_or_rho_between_metrics(self, client, board):
         def cells(page):
@@ -59,13 +66,6 @@ class TestPage:
         rho = cells(text(client.get(address(board, NAME) + "?by=rho")))
         assert [cell for cell in rho if cell] == ["1", "0.50", "−1.00", "0.50", "1", "−0.50", "−1.00", "−0.50", "1"]
         assert cells(text(client.get(address(board, NAME) + "?by=nonsense"))) == tau
-
-    def test_ranks_under_every_choice_are_marked_by_more_than_colour(self, client, board):
-        page = text(client.get(address(board, NAME)))
-        ranks = page.split('aria-label="Ranks under every choice"')[1].split("</table>")[0]
-        assert ranks.index(">ridge-net<") < ranks.index(">eaves-net<") < ranks.index(">valley-net<")
-        assert "▲1" in ranks and "▼2" in ranks
-        assert "1–3" in ranks
 
     def test_ranks_are_said_to_be_among_the_compared_where_an_entry_of_the_board_lacks_a_value(self, client, board):
         Phase.objects.filter(pk=board.pk).update(ranking="primary")
@@ -82,19 +82,6 @@ class TestPage:
         ranks = text(response).split('aria-label="Ranks under every choice"')[1].split("</table>")[0]
         assert re.search(r'<td class="rank">2</td>\s*<td class="name"><b><a href="[^"]*">valley-net<', ranks)
         assert response.context["found"].n == 3
-
-    def test_pairs_that_turn_round_are_listed_with_what_turns_them(self, client, board):
-        response = client.get(address(board, NAME))
-        pairs = text(response).split('id="pairs"')[1]
-        assert (response.context["found"].n_flips, response.context["found"].n_pairs) == (3, 3)
-        assert "HSS alone" in pairs and "without Corner F1" in pairs
-
-    def test_the_chart_has_its_numbers_beside_it(self, client, board):
-        page = text(client.get(address(board, NAME)))
-        assert 'data-figure="figure-bumps"' in page and "<summary>Numbers</summary>" in page
-
-    def test_the_board_leads_to_it(self, client, board):
-        assert address(board, NAME) in text(client.get(address(board)))
 
     def test_names_are_text_whatever_they_hold(self, client, board):
         Submission.objects.filter(method_name="ridge-net").update(method_name="<script>alert(1)</script>")

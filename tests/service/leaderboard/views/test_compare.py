@@ -86,6 +86,11 @@ class TestCompare:
             found = paired_tests(client.get(compared(entries)))
             assert (found["corner_f1"].p_value, found["hss"].p_value) == (pytest.approx(0.0078125), 1.0)
             assert found["corner_f1"].mean_difference == pytest.approx(0.3 * sign)
+        corners, hss = text(client.get(compared(eight))).partition("<tbody>")[2].partition("</tbody>")[0].split("</tr>")[:2]
+        interval, parts = r'<small class="range">([^<]*)</small>', r"<span>(A|B|equal) +(\d+)</span>"
+        # Better everywhere by the same 0.3, so nothing is known of others; on HSS four houses each way.
+        assert re.findall(interval, corners) == ["–"] and re.findall(parts, " ".join(corners.split())) == [("A", "8"), ("B", "0")]
+        assert re.findall(interval, hss) == ["[−0.23, 0.23]"] and re.findall(parts, " ".join(hss.split())) == [("A", "4"), ("B", "4")]
 
     def test_the_chart_comes_with_its_numbers_as_text(self, client, two):
         page = text(client.get(compared(two, metric="hss")))
@@ -94,14 +99,6 @@ class TestCompare:
         assert sorted(round(y, 9) for y in heights) == [-0.1, 0.2, 0.2]
         numbers = page.partition('aria-label="Numbers of the chart"')[2].partition("</table>")[0]
         assert numbers.count("<tr>") == 1 + 4 and page.count('<svg class="chart"') == 1
-
-    def test_each_metric_has_its_interval_once_and_how_many_items_each_is_better_on(self, client, eight):
-        page = text(client.get(compared(eight)))
-        corners, hss = page.partition("<tbody>")[2].partition("</tbody>")[0].split("</tr>")[:2]
-        interval, parts = r'<small class="range">([^<]*)</small>', r"<span>(A|B|equal) +(\d+)</span>"
-        # Better everywhere by the same 0.3, so nothing is known of others; on HSS four houses each way.
-        assert re.findall(interval, corners) == ["–"] and re.findall(parts, " ".join(corners.split())) == [("A", "8"), ("B", "0")]
-        assert re.findall(interval, hss) == ["[−0.23, 0.23]"] and re.findall(parts, " ".join(hss.split())) == [("A", "4"), ("B", "4")]
 
     def test_both_views_follow_the_references_access(self, two, people):
         assert "viewer/viewer.js" not in text(Client().get(compared(two)))
@@ -276,28 +273,24 @@ class TestSeveral:
         assert response.context["claim"] == statement(one.order, names) and 'class="piece g g3 loose"' in text(response)
         assert len({pair.query for pair in response.context["pairs"]}) == 6
 
+        # The order of two of them names no others, as the card of a pasted comparison of two says it.
+        for second, apart, tied in ((names.index("c-net"), 0, 1), (names.index("d-net"), 1, 0)):
+            both = {first := names.index("a-net"), second}
+            rows, pairs = [row for row in one.rows if row.at in both], [pair for pair in one.pairs if {pair.first, pair.second} == both]
+            order = replace(one, rows=rows, pairs=pairs).order
+            assert (order.n, order.firsts, order.untested) == (2, (first,), ())
+            assert (order.apart, order.tied) == ((second,) * apart, (second,) * tied)
+
+        # Three are a family of their own.
+        (one,) = client.get(lined_up(four, 0, 1, 3)).context["compared"]
+        assert [p_words(pair.p) for pair in one.pairs] == ["0.008"] * 3 and [row.bracket for row in one.rows] == ["", "", ""]
+
     def test_level_ones_are_not_called_better_than_each_other(self, client, four):
         phase = four[0].phase
         twin = entry(phase, four[1].team, {"corner_f1": FOUR["a-net"]}, method_name="twin-net")
         response = client.get(lined_up([*four, twin], 0, 4, 1))
         (one,), names = response.context["compared"], response.context["names"]
         assert {names[at] for at in one.order.firsts} == {"a-net", "twin-net"} and ">Better</th>" not in text(response)
-
-    @pytest.mark.parametrize(("other", "is_apart"), [("c-net", False), ("d-net", True)])
-    def test_the_order_of_two_names_no_others(self, client, four, other, is_apart):
-        """As the card of a pasted comparison of two says it."""
-        response = client.get(lined_up(four, 3, 1, 0, 2))
-        (one,), names = response.context["compared"], response.context["names"]
-        first, second = names.index("a-net"), names.index(other)
-        both = {first, second}
-        rows, pairs = [row for row in one.rows if row.at in both], [pair for pair in one.pairs if {pair.first, pair.second} == both]
-        order = replace(one, rows=rows, pairs=pairs).order
-        assert (order.n, order.firsts, order.untested) == (2, (first,), ())
-        assert (order.apart, order.tied) == (((second,), ()) if is_apart else ((), (second,)))
-
-    def test_three_are_a_family_of_their_own(self, client, four):
-        (one,) = client.get(lined_up(four, 0, 1, 3)).context["compared"]
-        assert [p_words(pair.p) for pair in one.pairs] == ["0.008"] * 3 and [row.bracket for row in one.rows] == ["", "", ""]
 
     def test_of_few_items_values_stand_alone(self, client, two, phase, people):
         third = entry(phase, people.team, {**scores(0.5), "hss": [0.5, 0.5, 0.5, 0.5]}, method_name="third-net")

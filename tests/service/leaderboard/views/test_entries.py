@@ -15,14 +15,13 @@ from django.utils import timezone
 from django.utils.html import strip_tags
 
 from evaluation.models import Evaluation, EvaluationBatch
-from leaderboard.tasks import build_due_boards
 from leaderboard.views.entry import OwnPair, _worst
 from submissions.entry_states import Reader, Reason
 from submissions.models import Phase, Status, Submission
 from submissions.wording import sentence
 from tests.service.leaderboard.views.test_board import address, scores, signed_in, text
-from tests.support.factories import gables, perturbed
-from tests.support.leaderboard.scores import entry, spread, with_files
+from tests.support.factories import gables
+from tests.support.leaderboard.scores import entry, spread
 
 pytestmark = pytest.mark.django_db
 
@@ -44,19 +43,6 @@ def test_a_page_of_a_phase_tells_its_end_in_days_and_only_the_overview_on_two_cl
     assert len(told) == bool(said) and "".join(told).endswith(said) and ("<time" in head) == (closes_in < timedelta())
     overview = " ".join(text(client.get(f"/challenges/{phase.challenge.slug}/")).split())
     assert re.search(r'<td data-label="Closes">\s*<time datetime="[^"]+" data-local="text">', overview)
-
-
-@pytest.fixture
-def two(phase, people):
-    """A scored entry of each team, with their files, ranked."""
-    first = entry(
-        phase, people.team, scores(0.9), method_name="ridge-net", description="Uses **roofs**.", code_url="https://example.org/code"
-    )
-    second = entry(phase, people.other_team, scores(0.6), method_name="valley-net")
-    with_files(first, perturbed(gables(), 0.05))
-    with_files(second, {name: item for name, item in gables().items() if name != "house_02"})
-    build_due_boards()
-    return first, second
 
 
 def unfinished(phase: Phase, team, status: str, **fields) -> Submission:

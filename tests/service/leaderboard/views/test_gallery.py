@@ -16,19 +16,10 @@ from submissions.formats.arrays import Wireframe
 from submissions.models import Phase, Submission
 from tests.service.leaderboard.views.test_board import scores, signed_in, text
 from tests.service.leaderboard.views.test_entries import page_of
-from tests.support.factories import MESH_METRICS, PhaseFactory, boxes, gables, give_reference, perturbed
+from tests.support.factories import MESH_METRICS, PhaseFactory, boxes, gables, give_reference
 from tests.support.leaderboard.scores import entry, spread, with_files
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def two(phase, people):
-    """A scored entry of each team, with their files, ranked."""
-    first = with_files(entry(phase, people.team, scores(0.9), method_name="ridge-net"), perturbed(gables(), 0.05))
-    second = with_files(entry(phase, people.other_team, scores(0.6), method_name="valley-net"), gables())
-    build_due_boards()
-    return first, second
 
 
 def tiles(page: str) -> list[str]:
