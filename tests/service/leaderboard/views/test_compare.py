@@ -302,6 +302,7 @@ class TestSeveral:
         Phase.objects.filter(pk=four[0].phase_id).update(withhold_items=True)
         response = client.get(lined_up(four, 0, 1, 2))
         assert not response.context["sees_items"] and [one.pairs for one in response.context["compared"]] == [[]]
+        assert not client.get(compared(four[:2])).context["any_on_board"]
         assert 'id="pairs"' not in text(response)
 
     def test_an_entry_that_may_not_be_seen_is_in_no_comparison(self, client, four, people):
