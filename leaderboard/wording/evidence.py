@@ -203,7 +203,7 @@ def size(record: EvidenceRecord, criterion: CriterionFigures) -> str:
 
 
 def _above_size(where: str, figures: Iterable[SetFigure | None]) -> str:
-    """How many metrics are significantly above size, as the next sentence after others; empty where none is compared with it."""
+    """Number of metrics significantly above size, as the next sentence after others; empty where none is compared with it."""
     above = [one.above_size for one in figures if one is not None and one.above_size is not None]
     if not above:
         return ""
