@@ -273,13 +273,11 @@ def _read_table(package: Package, table: str, manifest: Manifest, notes: _Notes,
 def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[Item, str]]:
     """Return each item with its file. Other files become problems, or warnings where they may be ignored."""
     items = {item.id: item for item in manifest.items}
-    tables = [" or ".join(FILE_NAMES)] if "s23dr" in manifest.formats else []
-    there = f"{_place(manifest)} ({', '.join(filter(None, (manifest.kind.wanted(manifest.formats), *tables)))})"
+    there = f"{_place(manifest)} ({_endings(manifest)})"
     suffixes = Counter(PurePosixPath(file.name).suffix.lower() for file in package.files)
     wanted = {suffix for suffix in suffixes if manifest.kind.suffixes.get(suffix) in manifest.formats}
     if not wanted:
-        found = " and ".join(f"{n} {suffix or 'suffixless'} file{'' if n == 1 else 's'}" for suffix, n in suffixes.most_common(3))
-        notes.problem(package.label, f"no file has a suffix of {there}; found {found}", Fault.SUFFIX)
+        notes.problem(package.label, f"no file has a suffix of {there}; found {_files(suffixes)}", Fault.SUFFIX)
         notes.sent.update(items)  # one sentence says it of all items
         return []
     taken: dict[str, str] = {}
@@ -292,7 +290,7 @@ def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[
         elif in_format and item is not None:
             taken[item] = file.name
         elif is_companion(manifest.kind, file.name):
-            companions.append(file.name)
+            companions += [] if is_silent(manifest.kind, file.name) else [file.name]
         elif not in_format:
             notes.problem(file.name, f"is not in a format of {there}", Fault.FORMAT)
         else:
@@ -300,8 +298,6 @@ def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[
     unread = []
     for name in companions:
         item = item_of(manifest.kind, name, items)
-        if is_silent(manifest.kind, name):
-            continue
         if item is None or item in taken:
             unread.append(name)
         else:
@@ -309,6 +305,17 @@ def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[
             notes.sent.add(item)
     notes.warnings += [f"{_some(unread)} not read."] if unread else []
     return [(items[item], taken[item]) for item in manifest.item_ids if item in taken]
+
+
+def _files(suffixes: Counter[str]) -> str:
+    """Numbers of files of the three most frequent suffixes, for a sentence."""
+    return " and ".join(f"{n} {suffix or 'suffixless'} file{'' if n == 1 else 's'}" for suffix, n in suffixes.most_common(3))
+
+
+def _endings(manifest: Manifest) -> str:
+    """Suffixes and file names that the phase takes, for a sentence."""
+    tables = " or ".join(FILE_NAMES) if "s23dr" in manifest.formats else ""
+    return ", ".join(filter(None, (manifest.kind.wanted(manifest.formats), tables)))
 
 
 def _place(manifest: Manifest) -> str:
