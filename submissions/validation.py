@@ -30,7 +30,7 @@ OUR_FAULT = (
 
 
 class Fault(StrEnum):
-    """Why an upload is refused."""
+    """Reason for which an upload is refused."""
 
     CONTENT = "content"  # a reader says what is wrong in a file
     READER = "reader"  # our reader broke down

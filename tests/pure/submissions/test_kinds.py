@@ -164,7 +164,7 @@ def test_views_are_the_same_by_their_pixels_however_they_are_compressed() -> Non
 
 
 def test_the_texts_name_what_people_may_send() -> None:
-    assert "(.json, .obj, .npz)" in WIREFRAME.hint and "submission.json or .parquet" in WIREFRAME.hint
+    assert "(.json, .obj, .npz)" in WIREFRAME.hint and ".parquet" in WIREFRAME.hint
     assert "(.glb, .gltf, .obj, .ply, .stl, .off)" in MESH.hint
     assert WIREFRAME.accept == ".zip,.json,.obj,.npz,.parquet"
     assert MESH.wanted(("ply", "glb")) == ".glb, .gltf, .ply"

@@ -166,7 +166,7 @@ def test_indices_that_count_from_one_are_asked_about(tmp_path: Path, edges: list
         "house_02.npz": write_npz(Wireframe(SQUARE.vertices, np.array(edges))),
     }
     problems = said(judge(tmp_path, files, LENIENT))
-    assert problems and [problem for problem in problems if problem.endswith(". Are your indices 1-based?") != asks] == []
+    assert problems and [problem for problem in problems if problem.endswith("1-based?") != asks] == []
 
 
 def test_edges_from_a_corner_to_itself_and_items_of_no_size_are_noted(tmp_path: Path) -> None:
