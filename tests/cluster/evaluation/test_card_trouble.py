@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from evaluation.models import Part, Process
 from evaluation.networks import graphics_card
-from evaluation.work import card as cards
+from evaluation.work import graphics_card as cards
 from evaluation.work import worker
-from evaluation.work.card import EVERY, Card
+from evaluation.work.graphics_card import EVERY, Card
 from evaluation.work.sandbox import JobFailed, sandbox
 from leaderboard.service import health
 from submissions.models import Status

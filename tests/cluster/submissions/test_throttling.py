@@ -238,12 +238,6 @@ def test_uploads_that_were_abandoned_keep_nobody_out_for_longer_than_three_minut
     assert refusal(phase, people, "2026-06-01T10:03:03").code == "limit_at_once"
 
 
-def test_entries_that_are_being_scored_are_not_called_uploads(phase, people):
-    limited(phase, limit_at_once=1)
-    settle(reserve(phase, people, "2026-06-01T10:00:00"), Status.SCORING)
-    assert "upload" not in refusal(phase, people, "2026-06-01T10:00:01").sentence
-
-
 def test_uploads_that_stopped_before_midnight_take_places_of_the_day_on_which_they_go_on(phase, people, client, settings):
     settings.UPLOAD_HOURS = 48
     before = datetime.now(UTC)

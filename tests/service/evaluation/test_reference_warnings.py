@@ -17,7 +17,7 @@ from evaluation.models import PhaseMetric
 from evaluation.networks import load, weights, yolox
 from evaluation.synthetic.rooms import room, view
 from submissions.formats.render.views import CleanViews, Roi, View, render
-from submissions.kinds import MESH, RENDER
+from submissions.kinds import RENDER
 from submissions.models import Phase
 from tests.support.evaluation.networks import random_weights
 from tests.support.evaluation.solids import SQUARE, box, mesh
@@ -162,22 +162,6 @@ def test_the_console_says_it(client, tmp_path, settings):
         path = reverse("console_reference", args=[phase.challenge.slug, phase.slug])
         page = client.post(path, {"file": file, "note": ""}, follow=True).content.decode()
     assert len(phase.references.get(version=1).items()) == 4 and SENTENCE in page
-
-
-@pytest.mark.django_db
-def test_the_console_says_it_of_meshes(client, tmp_path, settings):
-    settings.READ_SECONDS = 6000
-    phase = PhaseFactory(challenge=ChallengeFactory(family="mesh"))
-    PhaseMetric.objects.create(phase=phase, slug="volume", key="volume_iou", params={"resolution": 16}, is_primary=True)
-    phase.challenge.organizers.add(organizer := UserFactory(username="olga"))
-    client.force_login(organizer)
-    with zipfile.ZipFile(tmp_path / "meshes.zip", "w") as package:
-        for name, content in MESH.files({"box": box(), "plate": SQUARE}):
-            package.writestr(name, content)
-    with (tmp_path / "meshes.zip").open("rb") as file:
-        path = reverse("console_reference", args=[phase.challenge.slug, phase.slug])
-        page = client.post(path, {"file": file, "note": ""}, follow=True).content.decode()
-    assert len(phase.references.get(version=1).items()) == 2 and "plate: encloses nothing" in page and "box: encloses" not in page
 
 
 @pytest.mark.django_db

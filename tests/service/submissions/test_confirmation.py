@@ -7,7 +7,6 @@ import hashlib
 import io
 import json
 import re
-import time
 import zipfile
 from datetime import datetime, timedelta
 from html import unescape
@@ -28,12 +27,11 @@ from submissions.formats.box_alignment import Box
 from submissions.formats.inputs import read_table, write_table
 from submissions.formats.wireframe.wireframe_files import Wireframe, write_obj
 from submissions.manifest import Input
-from submissions.models import Challenge, Phase, Status, Submission
+from submissions.models import Phase, Status, Submission
 from submissions.models.quota import quota_of
 from submissions.storage import stored_files
 from submissions.wording import sentence
-from tests.support.factories import MESH_METRICS, PhaseFactory, archive, gables, give_reference, received
-from tests.support.factories import boxes as solids
+from tests.support.factories import PhaseFactory, archive, gables, give_reference, received
 from tests.support.leaderboard.console.acts import phase_form
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("local_files")]
@@ -266,24 +264,6 @@ class TestReasons:
             text = " ".join(mail.body.split())
             assert "is on hold" in mail.subject and said in text and problem in text and "rejected" not in text
 
-    def test_a_splat_is_named_and_confirmed_it_is_scored(self, challenge, people):
-        from evaluation.work.worker import drain
-
-        Challenge.objects.filter(pk=challenge.pk).update(family="mesh")
-        challenge.refresh_from_db()
-        phase = PhaseFactory(challenge=challenge)
-        give_reference(phase, solids(), metrics=MESH_METRICS)
-        splat = b"ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\n"
-        splat += b"property float f_dc_0\nproperty float opacity\nend_header\n0 0 0 1 1\n"
-        entry = received(phase, people.team, of_files({"box_1.ply": splat, "box_2.ply": splat}), user=people.owner)
-        drain()
-        entry.refresh_from_db()
-        assert entry.reason == Reason.KIND and "Gaussian splats" in entry.problems[0]
-        entry.confirm()
-        drain()
-        entry.refresh_from_db()
-        assert entry.status == Status.SCORED and entry.warnings
-
 
 class TestSentTwice:
     """The same bytes of a team to a phase within a minute are one entry, whichever door they come through."""
@@ -338,11 +318,6 @@ class TestSentTwice:
         for change in ({"received_at": timezone.now() - MINUTE}, {"received_at": timezone.now(), "status": Status.FAILED}):
             Submission.objects.filter(pk=first["id"]).update(**change)
             assert self.post(people.owner, phase, data).status_code == 201
-
-    def test_test_archives_are_the_same_bytes_whatever_the_clock_says(self, monkeypatch):
-        before = archive(gables())
-        monkeypatch.setattr(time, "time", lambda: 2e9)
-        assert archive(gables()) == before
 
 
 class TestManifest:

@@ -280,11 +280,6 @@ def test_the_entries_stay_with_the_team_somebody_leaves(phase, people):
     assert one.team == people.team
 
 
-def test_who_leaves_can_found_a_team_of_their_own(challenge, people):
-    people.team.leave(people.mate)
-    assert Team.create(challenge, people.mate, "Eaves").is_leader(people.mate)
-
-
 def test_the_empty_team_goes_with_its_last_member(challenge):
     ada = participant(challenge, "ada")
     team = Team.of_one(challenge, ada)

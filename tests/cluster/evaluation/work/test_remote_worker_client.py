@@ -78,6 +78,17 @@ def make(phase, name: str = "lab", **about) -> tuple[WorkerToken, str]:
     return token, key
 
 
+@pytest.fixture
+def run(live_server, tmp_path, capsys):
+    """`run(key)`: exit code and words of a worker in this process, that ends by itself before a part is scored."""
+
+    def to_its_end(key: str) -> tuple[int, str]:
+        words = ["--server", live_server.url, "--folder", str(tmp_path / "kept"), "--drain"]
+        return remote_worker_client.main(words, {"PLUMBLINE_WORKER_TOKEN": key} if key else {}), capsys.readouterr().err
+
+    return to_its_end
+
+
 def ended(process: subprocess.Popen, seconds: float = 120) -> tuple[int, str]:
     said = process.communicate(timeout=seconds)[1]
     return process.returncode, said
@@ -111,17 +122,17 @@ def test_it_says_at_once_what_it_is_connected_to_and_that_it_waits(phase, start,
     assert ended(process) == (143, "Stopped.\n"), "once only"
 
 
-def test_one_whose_token_is_for_another_queue_ends_and_says_which(phase, start):
+def test_one_whose_token_is_for_another_queue_ends_and_says_which(phase, run):
     _, key = WorkerToken.make(phase.challenge, None, "cards", ["gpu"], 30)
-    code, said = ended(start(key))
+    code, said = run(key)
     assert code == 3 and "“cards”" in said and "--queue gpu" in said
 
 
-def test_one_whose_token_was_wrong_says_that_it_gets_nothing(phase, sent, start):
+def test_one_whose_token_was_wrong_says_that_it_gets_nothing(phase, sent, run):
     sent()
     token, key = make(phase)
     WorkerToken.objects.filter(pk=token.pk).update(wrong_at=timezone.now())
-    code, said = ended(start(key, "--drain"))
+    code, said = run(key)
     assert code == 0 and "0 parts done" in said
 
 
@@ -165,9 +176,9 @@ def test_its_token_may_lie_in_a_file_that_nobody_else_can_read(phase, start, tmp
     assert remote_worker_client.main([*asked, "--token-file", str(tmp_path / "none")]) == 2
 
 
-def test_it_says_what_is_wrong_with_its_token(phase, start):
-    assert ended(start("plumbw_wrong", "--drain"))[0] == 3
-    code, said = ended(start("", "--drain"))
+def test_it_says_what_is_wrong_with_its_token(phase, run):
+    assert run("plumbw_wrong")[0] == 3
+    code, said = run("")
     assert code == 2 and "PLUMBLINE_WORKER_TOKEN" in said
 
 
