@@ -103,7 +103,7 @@ def organizer(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         except (Refused, StorageError) as error:
             if request.method != "POST":
                 raise
-            messages.error(request, str(error))
+            messages.error(request, str(error), getattr(error, "code", ""))
             return redirect(request.path)
 
     return wrapped

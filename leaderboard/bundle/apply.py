@@ -17,7 +17,9 @@ from leaderboard.bundle.definition import (
     PHASE_FIELDS,
     ChallengeDef,
     FileDef,
+    MetricDef,
     PhaseDef,
+    ResultsDef,
 )
 from leaderboard.bundle.plan import Facts, PhaseFacts, Plan, make_plan
 from leaderboard.bundle.state import read, reference_definition
@@ -228,16 +230,19 @@ class _Work:
         fields = None if phase.pk is None else [name for name in names if name != "parent"]
         checked(phase, exclude={"parent"}).save(update_fields=fields)
         if before is None or before.metrics != definition.metrics:
-            rows = {metric.slug: metric for metric in phase.metrics.all()}
-            phase.metrics.update(is_primary=False)  # at most one at any moment
-            phase.metrics.exclude(slug__in=[metric.slug for metric in definition.metrics]).delete()
-            for place, metric in enumerate(definition.metrics):
-                row = rows.get(metric.slug) or PhaseMetric(phase=phase, slug=metric.slug)
-                for name in METRIC_FIELDS:
-                    setattr(row, name, getattr(metric, name))
-                row.position, row.params = place, dict(metric.params)
-                checked(row).save()
+            self._metrics(phase, definition.metrics)
         self._files(phase, before.files if before else (), definition.files)
+
+    def _metrics(self, phase: Phase, metrics: tuple[MetricDef, ...]) -> None:
+        rows = {metric.slug: metric for metric in phase.metrics.all()}
+        phase.metrics.update(is_primary=False)  # at most one at any moment
+        phase.metrics.exclude(slug__in=[metric.slug for metric in metrics]).delete()
+        for position, metric in enumerate(metrics):
+            row = rows.get(metric.slug) or PhaseMetric(phase=phase, slug=metric.slug)
+            for name in METRIC_FIELDS:
+                setattr(row, name, getattr(metric, name))
+            row.position, row.params = position, dict(metric.params)
+            checked(row).save()
 
     def _scoring(self, definition: PhaseDef) -> None:
         """A new batch where a number could change; else what boards and manifests repeat is brought up to date."""
@@ -245,16 +250,8 @@ class _Work:
         if before == definition and definition.slug not in {other.phase for other in self.plan.rescorings}:
             return
         phase = self.challenge.phases.get(slug=definition.slug)
-        if (results := definition.results) is not None:
-            # A new version of the table if it, or how it is read, has changed; else only its source.
-            known = before.results if before else None
-            tables = [(it.sha256, it.file_name, it.layout, it.opinions) for it in (known, results) if it]
-            if known is None or tables[0] != tables[1]:
-                opinions = results.opinions.to_dict() if results.opinions else None
-                ResultTable.put(phase, results.text, results.layout, results.file_name, opinions, self.actor)
-            follow(phase, self.actor)
-            answer_sets.follow(phase, self.actor, results.answers)
-            phase.touch_board()
+        if definition.results is not None:
+            self._results(phase, before.results if before else None, definition.results)
             return
 
         # The stored version of the reference that holds what is wanted, or a new one.
@@ -273,6 +270,16 @@ class _Work:
             EvaluationBatch.relabel(phase)
         if MANIFEST_FIELDS & self.changed.get((f"phase {definition.slug}",), set()):
             EvaluationBatch.publish_manifest(phase)
+        phase.touch_board()
+
+    def _results(self, phase: Phase, before: ResultsDef | None, results: ResultsDef) -> None:
+        """Store a new version of the table if it, or how it is read, has changed; else only its source."""
+        tables = [(it.sha256, it.file_name, it.layout, it.opinions) for it in (before, results) if it]
+        if before is None or tables[0] != tables[1]:
+            opinions = results.opinions.to_dict() if results.opinions else None
+            ResultTable.put(phase, results.text, results.layout, results.file_name, opinions, self.actor)
+        follow(phase, self.actor)
+        answer_sets.follow(phase, self.actor, results.answers)
         phase.touch_board()
 
     def _before(self, slug: str) -> PhaseDef | None:

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import re
+from dataclasses import replace
 
 import numpy as np
 
@@ -28,12 +29,8 @@ def results_of(manifest: Manifest, found: Reading, source: str = "", url: str = 
     metric. In a set without metrics, the columns are people's means. Raises `ResultsError`."""
     tables = found.tables
     columns, values = _metrics(tables) if tables.metrics else _means(tables)
-    titles = [one.column for one in tables.metrics] or [one.column for one in columns]
-    chosen = [n for n, (one, title) in enumerate(zip(columns, titles, strict=True)) if primary in (one.column, one.slug, one.title, title)]
-    if primary and not chosen:
-        raise ResultsError([f"There is no column “{primary[:60]}”; there are: {', '.join(one.column for one in columns)}."])
-    first = chosen[0] if primary else next((n for n, one in enumerate(columns) if one.in_ranking), 0)
-    columns = [ResultColumn(**{**vars(one), "is_primary": n == first}) for n, one in enumerate(columns)]
+    first = _primary(columns, [one.column for one in tables.metrics], primary)
+    columns = [replace(one, is_primary=one is first) for one in columns]
     layout = Layout(tuple(columns), method="entry", item="item", group="group")
     text = _text(tables, layout, values)
     result_tables.read(text, layout)
@@ -49,6 +46,16 @@ def results_of(manifest: Manifest, found: Reading, source: str = "", url: str = 
     source = source or manifest.source.repository.partition("://")[2] or manifest.authors
     digest = hashlib.sha256(text.encode()).hexdigest()
     return ResultsDef(source, url[:200], FILE_NAME, digest, layout, answers=answers, text=text)
+
+
+def _primary(columns: list[ResultColumn], names: list[str], wanted: str) -> ResultColumn:
+    """The column that is called so, by its head, slug, title or the metric's own of `names`; without a name, the first in the ranking."""
+    if not wanted:
+        return next((one for one in columns if one.in_ranking), columns[0])
+    for n, one in enumerate(columns):
+        if wanted in (one.column, one.slug, one.title, *names[n : n + 1]):
+            return one
+    raise ResultsError([f"There is no column “{wanted[:60]}”; there are: {', '.join(one.column for one in columns)}."])
 
 
 def _metrics(tables: EvidenceTables) -> tuple[list[ResultColumn], Floats]:

@@ -176,15 +176,7 @@ def _phase(reader: Reader, folder: Folder, family: str) -> PhaseDef:
     description = folder.markdown(reader, "description")
     parent = reader.text("parent", None)
     unit_scale = reader.number("unit_scale", _default(Phase, "unit_scale"), "metres per unit, a number above 0")
-
-    metrics = [_metric(entry, family) for entry in reader.readers("metrics")]
-    _unique(reader.problems, reader.at("metrics"), "slug", [metric.slug for metric in metrics])
-    primary = [n for n, metric in enumerate(metrics) if metric.is_primary]
-    for n in primary[1:]:
-        first = f"{reader.at('metrics')}[{primary[0]}]"
-        reader.problems.add(f"{reader.at('metrics')}[{n}].primary", f"expected one primary metric; {first} is primary too")
-    if metrics and not primary:  # the first column leads unless another is named
-        metrics[0] = replace(metrics[0], is_primary=True)
+    metrics = _metrics(reader, family)
 
     # The reference's images are read on the background that is given; on the default where that is faulty.
     background = plain.get("background")
@@ -198,12 +190,18 @@ def _phase(reader: Reader, folder: Folder, family: str) -> PhaseDef:
         unit_scale=unit_scale,
         **moments,
         **plain,
-        metrics=tuple(metrics),
+        metrics=metrics,
         reference=folder.reference(reader.reader("reference"), FAMILIES[family], background),
         results=results.parse(reader.reader("results"), folder),
         files=_files(reader, folder),
     )
     reader.close()
+    _check_phase(reader, definition)
+    return definition
+
+
+def _check_phase(reader: Reader, definition: PhaseDef) -> None:
+    """Report what a phase's keys say that does not go together."""
     if definition.opens_at and definition.closes_at and definition.closes_at <= definition.opens_at:
         reader.fault("closes_at", "expected a moment after opens_at")
     if definition.board in (Phase.Board.HIDDEN, Phase.Board.FROZEN) and "board_at" not in reader.nodes:
@@ -213,7 +211,18 @@ def _phase(reader: Reader, folder: Folder, family: str) -> PhaseDef:
     for name in ("metrics", "reference") if definition.results else ():
         if name in reader.nodes and not is_null(reader.nodes[name]) and getattr(definition, name):
             reader.fault(name, f"expected no {name} beside results: imported figures are not measured here")
-    return definition
+
+
+def _metrics(reader: Reader, family: str) -> tuple[MetricDef, ...]:
+    """The columns of a phase, of which one is primary: the first unless another is named."""
+    metrics, path = [_metric(entry, family) for entry in reader.readers("metrics")], reader.at("metrics")
+    _unique(reader.problems, path, "slug", [metric.slug for metric in metrics])
+    primary = [n for n, metric in enumerate(metrics) if metric.is_primary]
+    for n in primary[1:]:
+        reader.problems.add(f"{path}[{n}].primary", f"expected one primary metric; {path}[{primary[0]}] is primary too")
+    if metrics and not primary:
+        metrics[0] = replace(metrics[0], is_primary=True)
+    return tuple(metrics)
 
 
 def _metric(reader: Reader, family: str) -> MetricDef:

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
+from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from evaluation.metrics import registry
@@ -20,6 +21,7 @@ from leaderboard.bundle.definition import (
     FileDef,
     MetricDef,
     NewsDef,
+    PageDef,
     PhaseDef,
     ReferenceDef,
     ResultsDef,
@@ -29,6 +31,7 @@ from leaderboard.bundle.results import fields_of
 from submissions.kinds import FAMILIES, Family, same
 from submissions.models import Challenge, Phase
 
+Slugged = TypeVar("Slugged", PageDef, PhaseDef, MetricDef, ResultColumn)
 CREATE, CHANGE, REMOVE = "create", "change", "remove"
 NOTHING: tuple[object, ...] = (None, "", (), {})
 
@@ -210,13 +213,7 @@ def _without_waiting_columns(before: ChallengeDef | None, after: ChallengeDef, f
 def _challenge_changes(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) -> Iterator[Change]:
     if before is None:
         yield Change(CREATE, (), after=after.slug)
-    people = "1 participant has" if facts.participants == 1 else f"{facts.participants} participants have"
-    accept = f"{people} to accept the rules again before they can upload." if facts.participants else ""
-    seen_by: dict[str, str] = {
-        Challenge.Visibility.PUBLIC: "Everybody will see the challenge.",
-        Challenge.Visibility.DRAFT: "Only organizers will see the challenge; its participants will not.",
-    }
-    warnings = {"visibility": seen_by.get(after.visibility, ""), "rules_version": accept} if before else {}
+    warnings = _consequences(after, facts) if before else {}
     for change in _field_changes((), before, after, CHALLENGE_FIELDS):
         yield replace(change, warning=warnings.get(change.field, ""))
     # A challenge that is created is compared with one that has nothing yet.
@@ -231,14 +228,14 @@ def _challenge_changes(before: ChallengeDef | None, after: ChallengeDef, facts: 
                 warning += f" Worker tokens that {name} made stay valid: {', '.join(tokens)}. Revoke them on the page Workers."
             yield Change(REMOVE, (f"organizer {name}",), warning=warning)
     yield from _listed((), "announcement", _news(old), _news(after), ("body",))
-    old_pages, new_pages = ({page.slug: page for page in holder.pages} for holder in (old, after))
+    old_pages, new_pages = _by_slug(old.pages), _by_slug(after.pages)
     yield from _listed((), "page", old_pages, new_pages, ("title", "body"))
     if _moved(old_pages, new_pages):
         yield Change(CHANGE, (), "order of pages", list(old_pages), list(new_pages))
     yield from _listed((), "file", _files(old.files), _files(after.files), ("title", "size", "sha256"))
     ours, theirs = ({program.key: program for program in holder.programs} for holder in (old, after))
     yield from _listed((), "program", ours, theirs, ("version", "sha256", "is_public"))
-    old_phases, new_phases = ({phase.slug: phase for phase in holder.phases} for holder in (old, after))
+    old_phases, new_phases = _by_slug(old.phases), _by_slug(after.phases)
     for slug in [slug for slug in old_phases if slug not in new_phases]:
         yield Change(REMOVE, (f"phase {slug}",), warning=f"The phase {slug}, its reference and its board will be gone.")
     for slug, phase in new_phases.items():
@@ -246,6 +243,17 @@ def _challenge_changes(before: ChallengeDef | None, after: ChallengeDef, facts: 
         yield from _phase_changes(old_phases.get(slug), phase, FAMILIES[after.family], freeze)
     if order := _moved(old_phases, new_phases):
         yield Change(CHANGE, (), "order of phases", order, list(new_phases))
+
+
+def _consequences(after: ChallengeDef, facts: Facts) -> dict[str, str]:
+    """Consequences for people of changes of the challenge's fields: a sentence by the name of the field."""
+    seen_by: dict[str, str] = {
+        Challenge.Visibility.PUBLIC: "Everybody will see the challenge.",
+        Challenge.Visibility.DRAFT: "Only organizers will see the challenge; its participants will not.",
+    }
+    people = "1 participant has" if facts.participants == 1 else f"{facts.participants} participants have"
+    accept = f"{people} to accept the rules again before they can upload." if facts.participants else ""
+    return {"visibility": seen_by.get(after.visibility, ""), "rules_version": accept}
 
 
 def _freeze_warning(after: PhaseDef, facts: PhaseFacts, now: datetime | None) -> str:
@@ -284,7 +292,7 @@ def _phase_changes(before: PhaseDef | None, after: PhaseDef, family: Family, fre
         if change.field in ("board", "board_at"):  # the freeze is said once, of the first of both
             said, freeze = [*said, freeze], ""
         yield replace(change, warning=" ".join(filter(None, said)) if before else "")
-    old_metrics, new_metrics = ({metric.slug: metric for metric in phase.metrics} for phase in (old, after))
+    old_metrics, new_metrics = _by_slug(old.metrics), _by_slug(after.metrics)
     yield from _listed(path, "metric", old_metrics, new_metrics, METRIC_FIELDS)
     if order := _moved(old_metrics, new_metrics):
         yield Change(CHANGE, path, "order of metrics", order, list(new_metrics))
@@ -301,8 +309,7 @@ def _results_changes(path: tuple[str, ...], before: ResultsDef | None, after: Re
     for name in {**old, **new}:
         if old.get(name) != new.get(name) and not (before is None and new.get(name) in NOTHING):
             yield Change(CHANGE if before else CREATE, inner, name, old.get(name), new.get(name))
-    ours = {it.slug: it for it in before.layout.columns} if before else {}
-    theirs = {it.slug: it for it in after.layout.columns}
+    ours, theirs = _by_slug(before.layout.columns if before else ()), _by_slug(after.layout.columns)
     yield from _listed(inner, "column", ours, theirs, tuple(field.name for field in fields(ResultColumn)))
     if order := _moved(ours, theirs):
         yield Change(CHANGE, inner, "order of columns", order, list(theirs))
@@ -372,6 +379,10 @@ def _moved(old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
     """The names that stay, in their old order; empty where their order stays too."""
     order = [name for name in old if name in new]
     return order if [name for name in new if name in old] != order else []
+
+
+def _by_slug(things: Sequence[Slugged]) -> dict[str, Slugged]:
+    return {thing.slug: thing for thing in things}
 
 
 def _files(files: Sequence[FileDef]) -> dict[str, FileDef]:

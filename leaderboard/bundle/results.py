@@ -56,19 +56,23 @@ def parse(reader: Reader | None, folder: Folder) -> ResultsDef | None:
 
     text = _table_text(reader, path) if path is not None else None
     if text is not None and layout.columns:
-        try:
-            methods = {row.method for row in result_tables.read(text, layout).rows}
-            if opinions is not None:
-                published(text, layout, opinions)
-                for n, name in enumerate(opinions.left_out):
-                    if name not in methods:
-                        reader.problems.add(f"{reader.at('opinions')}.left_out[{n}]", f'expected a method of the table, found "{name}"')
-        except ResultsError as error:
-            for problem in error.problems:
-                reader.fault("path", f"expected a table that can be ranked; {problem}")
-    return ResultsDef(
-        source or "", url, path.name if path else "", hashlib.sha256((text or "").encode()).hexdigest(), layout, opinions, text=text or ""
-    )
+        _check_table(reader, text, layout, opinions)
+    name, text = path.name if path else "", text or ""
+    return ResultsDef(source or "", url, name, hashlib.sha256(text.encode()).hexdigest(), layout, opinions, text=text)
+
+
+def _check_table(reader: Reader, text: str, layout: Layout, opinions: OpinionsDef | None) -> None:
+    """Report what keeps the table from being ranked, and people's opinions of methods that it does not have."""
+    try:
+        methods = {row.method for row in result_tables.read(text, layout).rows}
+        if opinions is not None:
+            published(text, layout, opinions)
+            for n, name in enumerate(opinions.left_out):
+                if name not in methods:
+                    reader.problems.add(f"{reader.at('opinions')}.left_out[{n}]", f'expected a method of the table, found "{name}"')
+    except ResultsError as error:
+        for problem in error.problems:
+            reader.fault("path", f"expected a table that can be ranked; {problem}")
 
 
 def _layout(reader: Reader) -> Layout:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import atexit
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import structlog
@@ -104,15 +105,25 @@ def _record_member(evaluation: Evaluation, actor: User | None, action: str, stat
     )
 
 
+@contextmanager
+def _own_child() -> Iterator[Sandbox]:
+    """A limited child process for one file; a web process waits for it."""
+    child = Sandbox()
+    try:
+        yield child
+    finally:
+        child.stop()
+        atexit.unregister(child.stop)
+
+
 def read_inputs(phase: Phase, file: ChallengeFile) -> str:
     """The table of input boxes in a file, parsed in a limited child process while a web process waits. Raises `Refused`
     where it cannot be read, or holds nothing named after an item of the phase."""
     if phase.manifest is None:
         raise Refused("The phase has no reference yet, so nothing says which items it has; give it first.", "no_reference")
     name = checked_file_name(file.name)
-    child = Sandbox()
     try:
-        with job_folder() as folder:
+        with _own_child() as child, job_folder() as folder:
             (folder / "upload").mkdir()
             shutil.copyfile(stored_files.store().local_path(file.key), folder / "upload" / name)
             job = {"kind": "inputs", "file": f"upload/{name}", "item_ids": phase.manifest.item_ids}
@@ -121,9 +132,6 @@ def read_inputs(phase: Phase, file: ChallengeFile) -> str:
         log.warning("inputs could not be read", detail=failed.detail)
         words = f"{file.name} could not be read. {failed.sentence} State the boxes in the phase's form instead."
         raise Refused(words, "unreadable") from None
-    finally:
-        child.stop()
-        atexit.unregister(child.stop)
     if found["faults"]:
         raise Refused(" · ".join(found["faults"][:20]), "bad_inputs")
     if not found["n"]:
@@ -141,14 +149,11 @@ def read_picture(file: UploadedFile, title: str) -> FileDef:
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", file.name or "picture")  # so that Markdown can name it without marks around it
     if file.size is None or file.size > MAX_FILE_BYTES:
         raise Refused(f"{name} has more than {MAX_FILE_BYTES:,} bytes; make the picture smaller.", "too_large")
-    child = Sandbox()
     try:
-        return picture_file(file.read(), name, title, child)
+        with _own_child() as child:
+            return picture_file(file.read(), name, title, child)
     except Unreadable as error:
         raise Refused(f"{' · '.join(error.faults)}.", "bad_picture") from None
-    finally:
-        child.stop()
-        atexit.unregister(child.stop)
 
 
 def read_reference(
@@ -164,9 +169,8 @@ def read_reference(
     web process waits. `doubted` gets what speaks against them for these `columns`
     (metrics and their parameters). Raises `Refused` with every fault."""
     name = checked_file_name(name)
-    child = Sandbox()
     try:
-        with job_folder() as folder:
+        with _own_child() as child, job_folder() as folder:
             file = folder / name
             with file.open("wb") as target:
                 target.writelines(chunks)
@@ -183,9 +187,6 @@ def read_reference(
         faults: Sequence[str] = reference_faults(items, family)
     except Unreadable as error:
         faults = error.faults
-    finally:
-        child.stop()
-        atexit.unregister(child.stop)
     if faults:
         raise Refused(" · ".join(faults[:20]), "bad_reference")
     for warning in warnings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -114,24 +114,21 @@ class MetricEvidence:
         return weights.refusal(self.spec, self.params) or self.missing
 
     @cached_property
-    def warnings(self) -> list[str]:
-        """Warnings about this metric in this phase, a sentence each."""
-        of_metric = (self.spec.warning, weights.statement(self.spec, self.params))
-        found = (*of_metric, *self._beside_others, self._lengths, self._unmarked, self._slowness)
-        return [words for words in found if words]
-
-    @property
-    def _beside_others(self) -> Iterator[str]:
-        """Warnings about it beside the phase's other columns, and about its own weakness."""
+    def warnings(self) -> dict[str, str]:
+        """Warnings about this metric in this phase: the sentence of each by what it is about."""
+        found = {"metric": self.spec.warning, "weights": weights.statement(self.spec, self.params)}
+        found |= {"same_definition": "", "other_half": "", "weakness": OF_THE_METRIC.get(self.spec.key, "")}
         others = [metric for metric in self.phase.metrics.all() if metric.slug != self.slug]
         same = next((metric for metric in others if metric.key == self.spec.key and metric.resolved == self.params), None)
         if same is not None:
-            yield f"The column {same.label} has this very definition already; another one would hold the same values."
+            sentence = f"The column {same.label} has this very definition already; another one would hold the same values."
+            found["same_definition"] = sentence
         cheap, cured_by = OTHER_HALF.get(self.spec.key, ("", ()))
         if cured_by and not any(metric.key in cured_by for metric in others):
             titles = " or ".join(registry.get(key).title for key in cured_by if key in registry.REGISTRY)
-            yield f"{cheap} costs nothing here, and no other column of the phase sees it: add {titles} as well."
-        yield OF_THE_METRIC.get(self.spec.key, "")
+            found["other_half"] = f"{cheap} costs nothing here, and no other column of the phase sees it: add {titles} as well."
+        found |= {"lengths": self._lengths, "unmarked": self._unmarked, **self._slowness}
+        return {about: sentence for about, sentence in found.items() if sentence}
 
     @property
     def _lengths(self) -> str:
@@ -156,14 +153,14 @@ class MetricEvidence:
         return f"Version {reference.version} of the reference, which is valid, marks no region in {scenes}, so it has no value there."
 
     @property
-    def _slowness(self) -> str:
-        """Warning about the time that it takes."""
+    def _slowness(self) -> dict[str, str]:
+        """Warning about the time that it takes: one that its parts may be stopped, or that it is slow."""
         part = self.cost.of(min(settings.PART_SAMPLES, self.n_items or settings.PART_SAMPLES)) if self.cost else 0.0
         if self.spec.effort is None and part > settings.CHILD_SECONDS / 2:
-            return (
-                f"A part of {settings.PART_SAMPLES} items takes about {part:.0f} s, and the service stops a part after "
+            return {
+                "stopped": f"A part of {settings.PART_SAMPLES} items takes about {part:.0f} s, and the service stops a part after "
                 f"{settings.CHILD_SECONDS} s: entries may fail. Choose cheaper parameters, or ask the operator for smaller parts."
-            )
+            }
         if self.seconds_per_entry is not None and self.seconds_per_entry > SLOW_ENTRY:
-            return f"It is slow: about {self.seconds_per_entry / 60:.0f} min an entry, while other entries wait."
-        return ""
+            return {"slow": f"It is slow: about {self.seconds_per_entry / 60:.0f} min an entry, while other entries wait."}
+        return {}

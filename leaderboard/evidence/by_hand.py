@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,10 @@ class ByHand:
         """True if any field describes a publication."""
         said = (self.authors, self.repository, self.paper, self.doi, self.commit, self.release, self.licence)
         return any(said)
+
+    def brought_in(self, day: date) -> ByHand:
+        """The same, with the day on which it is brought in where it was not published and names none."""
+        return self if self.is_published or self.published else replace(self, published=day.isoformat())
 
 
 def read(said: ByHand, read_sheet: ReadSheet) -> tuple[Manifest, Reading]:

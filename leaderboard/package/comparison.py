@@ -94,6 +94,25 @@ class Comparison:
 
 def compare(first: Scored, second: Scored) -> Comparison:
     """Compare two results of the same items, reference and metrics. Raises NotComparable, which names what differs."""
+    if differences := _differences(first, second):
+        raise NotComparable("\n".join(differences))
+    slugs = [column.slug for column in first.columns]
+    units = {slug: (first.units(slug)[1], second.units(slug)[1]) for slug in slugs}
+    corrected = _corrected(units)
+    lines = []
+    for column in first.columns:
+        found = paired(*units[column.slug], column.higher_is_better)
+        p = corrected.get(column.slug)
+        verdict = UNKNOWN if p is None else TIED
+        if p is not None and p <= ALPHA and found.mean_difference is not None:
+            verdict = BETTER if (found.mean_difference > 0) == column.higher_is_better else WORSE
+        values = [result.summaries[column.slug].value for result in (first, second)]
+        lines.append(Line(column.slug, values[0], values[1], found, p, verdict))
+    return Comparison(tuple(lines), tuple(dict.fromkeys((*first.missing, *second.missing))))
+
+
+def _differences(first: Scored, second: Scored) -> list[str]:
+    """Sentences on what keeps two results from being compared."""
     differences = []
     if first.items != second.items:
         others = sorted(set(first.items) ^ set(second.items))
@@ -114,21 +133,7 @@ def compare(first: Scored, second: Scored) -> Comparison:
     differences += [f"Only the second has {slug}." for slug in columns]
     if first.unit_scale != second.unit_scale:
         differences.append(f"Their units differ: {first.unit_scale:g} and {second.unit_scale:g} metres.")
-    if differences:
-        raise NotComparable("\n".join(differences))
-    slugs = [column.slug for column in first.columns]
-    units = {slug: (first.units(slug)[1], second.units(slug)[1]) for slug in slugs}
-    corrected = _corrected(units)
-    lines = []
-    for column in first.columns:
-        found = paired(*units[column.slug], column.higher_is_better)
-        p = corrected.get(column.slug)
-        verdict = UNKNOWN if p is None else TIED
-        if p is not None and p <= ALPHA and found.mean_difference is not None:
-            verdict = BETTER if (found.mean_difference > 0) == column.higher_is_better else WORSE
-        values = [result.summaries[column.slug].value for result in (first, second)]
-        lines.append(Line(column.slug, values[0], values[1], found, p, verdict))
-    return Comparison(tuple(lines), tuple(dict.fromkeys((*first.missing, *second.missing))))
+    return differences
 
 
 def _corrected(units: dict[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, float]:

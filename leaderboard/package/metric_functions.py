@@ -98,13 +98,7 @@ class Metric:
             without = "needs mask=, where it looks" if mask is None else f"takes no mask; {spec.key}@mask does"
             raise inputs.InputError(f"{spec.key} {without}")
         try:
-            if spec.level == "item":
-                items = {ITEM: (prediction, reference)}
-            else:
-                sides = inputs.many(prediction, "prediction"), inputs.many(reference, "reference")
-                if len(sides[0]) != len(sides[1]):
-                    raise inputs.InputError(f"{spec.key} needs as many predictions as references, got {len(sides[0])} and {len(sides[1])}")
-                items = {f"{ITEM}/{n:06}": pair for n, pair in enumerate(zip(*sides, strict=True))}
+            items = self._items(prediction, reference)
             predictions = {name: inputs.item(pair[0], family, "prediction", spec.key, notes) for name, pair in items.items()}
             references = {name: self._reference(pair[1], mask, notes) for name, pair in items.items()}
             points = spec.of_points and len(references[ITEM].vertices) > len(getattr(references[ITEM], family.elements.label)) == 0
@@ -140,6 +134,15 @@ class Metric:
             flags=found.flags,
             notes=tuple(dict.fromkeys(notes)),
         )
+
+    def _items(self, prediction: Any, reference: Any) -> dict[str, tuple[Any, Any]]:
+        """A prediction and its reference by item: one, or those of both lists where the metric is of groups or sets."""
+        if self.spec.level == "item":
+            return {ITEM: (prediction, reference)}
+        sides = inputs.many(prediction, "prediction"), inputs.many(reference, "reference")
+        if len(sides[0]) != len(sides[1]):
+            raise inputs.InputError(f"{self.key} needs as many predictions as references, got {len(sides[0])} and {len(sides[1])}")
+        return {f"{ITEM}/{n:06}": pair for n, pair in enumerate(zip(*sides, strict=True))}
 
     def _reference(self, data: Any, mask: Any, notes: list[str]) -> Any:
         family = FAMILIES[self.spec.family]

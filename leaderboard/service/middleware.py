@@ -117,7 +117,7 @@ class RefusalMiddleware:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if not isinstance(error, Refused):
             return unavailable(request, found, error) if (found := outage(error)) else None
-        response = render(request, "refused.html", {"sentence": error.sentence, "retry_at": error.retry_at}, status=409)
+        response = render(request, "refused.html", {"sentence": error.sentence, "code": error.code, "retry_at": error.retry_at}, status=409)
         if isinstance(error, TooOften):
             response.status_code, response["Retry-After"] = error.status, str(error.seconds)
             if request.method == "GET" and error.seconds <= REFRESH_SECONDS:

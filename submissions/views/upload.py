@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -78,7 +79,7 @@ def with_refusal(form: UploadForm, refused: Exception) -> UploadForm:
         form = type(form)({}, {})
         form.errors.clear()
     field = getattr(refused, "code", "")
-    form.add_error(field if field in form.fields else None, str(refused))
+    form.add_error(field if field in form.fields else None, ValidationError(str(refused), field))
     return form
 
 

@@ -1,8 +1,12 @@
-"""Pages as tests read them: without the whitespace that the lines of their templates add and that nobody sees."""
+"""Pages as tests read them: without the whitespace that the lines of their templates add and that nobody sees, and by the codes of what
+they refuse."""
 
 from __future__ import annotations
 
 import re
+
+from django.contrib.messages import ERROR, get_messages
+from django.http import HttpResponse
 
 from tests.templates import BLOCKS
 
@@ -31,3 +35,16 @@ def _gap(match: re.Match[str]) -> str:
 def _is_block(tag: str) -> bool:
     word = WORD.match(tag)
     return word is not None and (BLOCKS.match(word[1]) is not None or word[1] in LAID_OUT)
+
+
+def refusal(response: HttpResponse) -> str:
+    """Code of the refusal that a page shows: alone, or above the form that was sent."""
+    if response.status_code == 409:
+        return response.context["code"]
+    (code,) = {message.extra_tags for message in get_messages(response.wsgi_request) if message.level == ERROR}
+    return code
+
+
+def faults(response: HttpResponse, form: str = "form") -> dict[str, list[str]]:
+    """Codes of the faults beside each field of a form that came back; of the form as a whole under `__all__`."""
+    return {name: [fault.code for fault in found] for name, found in response.context[form].errors.as_data().items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 
 from leaderboard.bundle.folder import name_fault
-from leaderboard.console.forms.fields import Lines
+from leaderboard.console.forms.fields import Lines, NamedLines, new_study_slug
 from leaderboard.evidence import by_hand, store
 from leaderboard.evidence.by_hand import ByHand, Layout
 from leaderboard.evidence.manifest import FILE_NAME, MATERIALS, Manifest
@@ -65,7 +64,9 @@ class AnswerSetForm(forms.Form):
     )
     scale = forms.CharField(max_length=60, initial="1:5", help_text="The scale's two ends, such as 0:10, or its name, such as JOD.")
     better = forms.ChoiceField(choices=(("higher", "Higher is better"), ("lower", "Lower is better")), label="Direction")
-    columns = Lines(
+    columns = NamedLines(
+        "COLUMN=NAME",
+        "write the service's column, =, and the file's",
         required=False,
         rows=3,
         help_text="Only where the file's columns have other names: one COLUMN=NAME a line, such as “item={Scene} path {Path}”.",
@@ -84,7 +85,9 @@ class AnswerSetForm(forms.Form):
         rows=3,
         help_text="Columns whose heads do not say it: one COLUMN=NAME:BETTER a line, as “PSNR_Y=psnr-y:higher”.",
     )
-    labels = Lines(
+    labels = NamedLines(
+        "ENTRY=LABEL",
+        "write the entry, =, and its label",
         required=False,
         rows=2,
         help_text="Entries that are no results of teams: one ENTRY=LABEL a line, as “REF=reference”. "
@@ -113,23 +116,7 @@ class AnswerSetForm(forms.Form):
         self.phase = phase
 
     def clean_slug(self) -> str:
-        slug: str = self.cleaned_data["slug"].lower()
-        if self.phase.studies.filter(slug=slug).exists():
-            raise ValidationError("There is a study at this address already; choose another one.")
-        return slug
-
-    def clean_columns(self) -> dict[str, str]:
-        return self._named("columns", "COLUMN=NAME", "write the service's column, =, and the file's")
-
-    def clean_labels(self) -> dict[str, str]:
-        return self._named("labels", "ENTRY=LABEL", "write the entry, =, and its label")
-
-    def _named(self, field: str, form: str, todo: str) -> dict[str, str]:
-        lines = self.cleaned_data[field]
-        for line in lines:
-            if not all(line.rpartition("=")):
-                raise ValidationError(f"“{line}” is not of the form {form}; {todo}.")
-        return {line.partition("=")[0]: line.partition("=")[2] for line in lines}
+        return new_study_slug(self.phase, self.cleaned_data["slug"])
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
@@ -138,7 +125,7 @@ class AnswerSetForm(forms.Form):
                 if file is not None and (fault := _fault(file)):
                     self.add_error(name, fault)
         if data.get("manifest") is None and data.get("answers") is None and "answers" not in self.errors:
-            self.add_error("answers", "Choose the file of answers, or a manifest with its files.")
+            self.add_error("answers", ValidationError("Choose the file of answers, or a manifest with its files.", "required"))
         return data
 
     def read(self) -> tuple[Manifest, Reading]:
@@ -153,11 +140,11 @@ class AnswerSetForm(forms.Form):
             for name in ("answers", "values"):
                 if name in said:
                     said[name] = _write(said[name], Path(folder) / name / said[name].name)
-            columns = said.pop("columns", {}) | {key: said.pop(key) for key in ("session", "criterion") if key in said}
+            columns = dict(said.pop("columns", ())) | {key: said.pop(key) for key in ("session", "criterion") if key in said}
+            if "labels" in said:
+                said["labels"] = dict(said["labels"])
             made = ByHand(data["slug"], data["title"], columns=columns, source=data["source"], **said)
-            if not made.is_published and not made.published:
-                made = replace(made, published=datetime.now(UTC).date().isoformat())
-            return by_hand.read(made, store.read_sheet)
+            return by_hand.read(made.brought_in(datetime.now(UTC).date()), store.read_sheet)
 
     def refuse(self, name: str, sentences: list[str]) -> None:
         """Put sentences beside the field of that name, or beside the answers where there is no such field."""

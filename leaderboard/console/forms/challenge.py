@@ -15,7 +15,7 @@ from django.core.validators import validate_email
 from evaluation.rendering.objects import MAX_SEEDS, SIDES, UPS, Drawing
 from leaderboard.bundle.definition import IMAGE_FIELDS, PHASE_FIELDS
 from leaderboard.bundle.folder import name_fault
-from leaderboard.console.forms.fields import Lines, LongText, MomentField, Words
+from leaderboard.console.forms.fields import Lines, LongText, MomentField, NamedLines, Words, new_study_slug, sized
 from leaderboard.stats.labels import LABELS
 from leaderboard.stats.mos_table import USUAL, Scale, scale_of
 from submissions.formats.inputs import COLUMNS, read_table, write_table
@@ -139,7 +139,7 @@ class VisibilityForm(forms.ModelForm):
             try:
                 validate_email(address)
             except ValidationError:
-                raise ValidationError(f"“{address[:80]}” is not a valid e-mail address; write one a line.") from None
+                raise ValidationError(f"“{address[:80]}” is not a valid e-mail address; write one a line.", "bad_address") from None
         return addresses
 
 
@@ -223,9 +223,9 @@ class PhaseForm(forms.ModelForm):
     def clean_slug(self) -> str:
         slug = self.cleaned_data["slug"]
         if slug in RESERVED_SLUGS:
-            raise ValidationError(f"“{slug}” is the address of one of the challenge's own pages; choose another.")
+            raise ValidationError(f"“{slug}” is the address of one of the challenge's own pages; choose another.", "reserved")
         if self.instance.challenge.phases.filter(slug=slug).exists():
-            raise ValidationError(f"There is a phase “{slug}” in this challenge already; choose another address.")
+            raise ValidationError(f"There is a phase “{slug}” in this challenge already; choose another address.", "taken")
         return slug
 
     def clean_input_boxes(self) -> str:
@@ -241,7 +241,7 @@ class PhaseForm(forms.ModelForm):
     def clean_unit_scale(self) -> float:
         scale = self.cleaned_data["unit_scale"]
         if scale <= 0:
-            raise ValidationError("Write how many metres one unit is, a number above 0.")
+            raise ValidationError("Write how many metres one unit is, a number above 0.", "not_positive")
         return scale
 
     def clean(self) -> dict[str, object]:
@@ -295,7 +295,7 @@ class PageForm(forms.ModelForm):
     def clean_slug(self) -> str:
         slug = self.cleaned_data["slug"]
         if self.challenge.pages.filter(slug=slug).exists():
-            raise ValidationError(f"There is a page “{slug}” in this challenge already; choose another address.")
+            raise ValidationError(f"There is a page “{slug}” in this challenge already; choose another address.", "taken")
         return slug
 
 
@@ -322,10 +322,16 @@ class StudyForm(forms.Form):
     slug = forms.SlugField(max_length=63, label="Address", help_text="Small letters, digits and hyphens; it is part of the page's address.")
     question = forms.CharField(max_length=400, help_text="What the raters were asked.")
     source = forms.CharField(max_length=400, required=False, help_text="Who collected the votes, and under which licence.")
-    columns = Lines(
-        required=False, rows=3, help_text="Only where the file's columns have other names: one COLUMN=NAME a line, such as “choice=winner”."
+    columns = NamedLines(
+        "COLUMN=NAME",
+        "write the service's column, =, and the file's",
+        required=False,
+        rows=3,
+        help_text="Only where the file's columns have other names: one COLUMN=NAME a line, such as “choice=winner”.",
     )
-    values = Lines(
+    values = NamedLines(
+        "SIDE=TEXT",
+        "write left, right or tie, =, and the file's text",
         required=False,
         rows=3,
         label="Choices",
@@ -339,43 +345,26 @@ class StudyForm(forms.Form):
         self.phase = phase
 
     def clean_slug(self) -> str:
-        slug = self.cleaned_data["slug"].lower()
-        if self.phase.studies.filter(slug=slug).exists():
-            raise ValidationError("There is a study at this address already; choose another one.")
-        return slug
+        return new_study_slug(self.phase, self.cleaned_data["slug"])
 
     def clean_scale(self) -> Scale:
         text = self.cleaned_data["scale"]
         try:
             return scale_of(text) if text else USUAL
         except ValueError as error:
-            raise ValidationError(str(error)) from None
-
-    def clean_columns(self) -> dict[str, str]:
-        lines = self.cleaned_data["columns"]
-        for line in lines:
-            if not all(line.partition("=")):
-                raise ValidationError(f"“{line}” is not of the form COLUMN=NAME; write the service's column, =, and the file's.")
-        return dict(line.split("=", 1) for line in lines)
+            raise ValidationError(str(error), "bad_scale") from None
 
     def clean_values(self) -> list[tuple[str, str]]:
-        pairs = [line.partition("=") for line in self.cleaned_data["values"]]
-        if bad := next(("".join(pair) for pair in pairs if not all(pair)), ""):
-            raise ValidationError(f"“{bad}” is not of the form SIDE=TEXT; write left, right or tie, =, and the file's text.")
+        pairs = self.cleaned_data["values"]
         if pairs and self.cleaned_data.get("kind") == "opinions":
-            raise ValidationError("Opinion scores have no choices; leave it empty.")
-        return [(side.strip(), text.strip()) for side, _, text in pairs]
+            raise ValidationError("Opinion scores have no choices; leave it empty.", "only_of_pairs")
+        return [(side.strip(), text.strip()) for side, text in pairs]
 
     def clean_file(self) -> object:
-        return self._small(self.cleaned_data["file"])
+        return sized(self.cleaned_data["file"], MAX_VOTES_BYTES, "split it")
 
     def clean_labels(self) -> object:
-        return self._small(self.cleaned_data["labels"])
-
-    def _small(self, file: Any) -> Any:
-        if file is not None and file.size > MAX_VOTES_BYTES:
-            raise ValidationError(f"The file has {file.size:,} bytes and at most {MAX_VOTES_BYTES:,} are taken; split it.")
-        return file
+        return sized(self.cleaned_data["labels"], MAX_VOTES_BYTES, "split it")
 
 
 class FileForm(forms.Form):
@@ -397,15 +386,14 @@ class FileForm(forms.Form):
     def clean_file(self) -> object:
         file = self.cleaned_data["file"]
         if name_fault(file.name):
-            raise ValidationError("This file name cannot be offered for download; rename the file to something short and plain.")
-        if file.size > settings.UPLOAD_MAX_BYTES:
-            raise ValidationError(f"The file has {file.size:,} bytes and at most {settings.UPLOAD_MAX_BYTES:,} are taken; make it smaller.")
-        return file
+            sentence = "This file name cannot be offered for download; rename the file to something short and plain."
+            raise ValidationError(sentence, "file_name")
+        return sized(file, settings.UPLOAD_MAX_BYTES)
 
     def clean(self) -> dict[str, object]:
         data = super().clean()
         if data.get("kind") == ChallengeFile.Kind.PICTURE and data.get("phase"):
-            self.add_error("phase", "A picture is of the whole challenge; choose all phases.")
+            self.add_error("phase", ValidationError("A picture is of the whole challenge; choose all phases.", "whole_challenge"))
         return data
 
 
@@ -450,16 +438,14 @@ class ReferenceForm(forms.Form):
         return Drawing(**{name: value for name, value in given.items() if value}) if given["views"] else None
 
     def clean_file(self) -> object:
-        file = self.cleaned_data["file"]
-        if file.size > settings.UPLOAD_MAX_BYTES:
-            raise ValidationError(f"The file has {file.size:,} bytes and at most {settings.UPLOAD_MAX_BYTES:,} are taken; make it smaller.")
-        return file
+        return sized(self.cleaned_data["file"], settings.UPLOAD_MAX_BYTES)
 
     def clean_groups(self) -> dict[str, str]:
         pairs = [line.split(None, 1) for line in self.cleaned_data["groups"]]
         for pair in pairs:
             if len(pair) != 2 or len(pair[1]) > 120:
-                raise ValidationError(f"“{' '.join(pair)[:80]}” is not an item and a group; write both on one line, with a space between.")
+                sentence = f"“{' '.join(pair)[:80]}” is not an item and a group; write both on one line, with a space between."
+                raise ValidationError(sentence, "not_of_the_form")
         return dict(pairs)
 
 

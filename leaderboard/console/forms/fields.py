@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django import forms
+from django.core.exceptions import ValidationError
 
 from leaderboard.bundle.parse_time import MomentError, moment_text, read_moment
+from submissions.models import Phase
 
 
 class LongText(forms.CharField):
@@ -30,6 +33,23 @@ class Lines(forms.CharField):
 
     def clean(self, value: str) -> tuple[str, ...]:
         return tuple(line.strip() for line in super().clean(value).splitlines() if line.strip())
+
+
+class NamedLines(Lines):
+    """One line for each name and its text, with = between; a tuple of both. `form` says it as “COLUMN=NAME”, and `todo` what to write."""
+
+    def __init__(self, form: str, todo: str, **options: Any) -> None:
+        super().__init__(**options)
+        self.form, self.todo = form, todo
+
+    def clean(self, value: str) -> Any:
+        pairs = []
+        for line in super().clean(value):
+            name, _, text = line.partition("=")
+            if not name or not text:
+                raise ValidationError(f"“{line}” is not of the form {self.form}; {self.todo}.", "not_of_the_form")
+            pairs.append((name, text))
+        return tuple(pairs)
 
 
 class Words(forms.CharField):
@@ -70,5 +90,20 @@ class MomentField(forms.CharField):
             at = read_moment(text, zone)
         except MomentError as error:
             words = str(error).replace("expected", "Write", 1)
-            raise forms.ValidationError(f"{words[0].upper()}{words[1:]}.") from None
+            raise ValidationError(f"{words[0].upper()}{words[1:]}.", "bad_moment") from None
         return before if before is not None and before.replace(microsecond=0) == at else at
+
+
+def sized(file: Any, most: int, todo: str = "make it smaller") -> Any:
+    """The uploaded file, of `most` bytes at most."""
+    if file is not None and file.size > most:
+        raise ValidationError(f"The file has {file.size:,} bytes and at most {most:,} are taken; {todo}.", "too_large")
+    return file
+
+
+def new_study_slug(phase: Phase, slug: str) -> str:
+    """The address of a new study in lower case, which no other study of the phase has."""
+    slug = slug.lower()
+    if phase.studies.filter(slug=slug).exists():
+        raise ValidationError("There is a study at this address already; choose another one.", "taken")
+    return slug

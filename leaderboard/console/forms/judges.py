@@ -79,9 +79,8 @@ class JudgeForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         data = super().clean()
         if bool(data.get("newcomer")) != bool(data.get("base")):
-            raise ValidationError(
-                "To place a new entry, choose both the entry and the run whose scores it is placed among; otherwise choose neither."
-            )
+            sentence = "To place a new entry, choose both the entry and the run whose scores it is placed among; otherwise choose neither."
+            raise ValidationError(sentence, "both_or_neither")
         return data
 
 
@@ -108,9 +107,9 @@ class KeyForm(forms.Form):
     def clean_key(self) -> str:
         key = self.cleaned_data["key"].strip()
         if not key.isascii() or not key.isprintable() or " " in key:
-            raise ValidationError("A key holds only letters, digits and signs, without spaces; paste nothing but the key.")
+            raise ValidationError("A key holds only letters, digits and signs, without spaces; paste nothing but the key.", "not_a_key")
         if len(key) < MIN_KEY:
-            raise ValidationError(self.fields["key"].error_messages["min_length"])
+            raise ValidationError(self.fields["key"].error_messages["min_length"], "min_length")
         return key
 
 
@@ -138,7 +137,7 @@ class AccountLimitForm(LimitForm):
         try:
             self.account = User.objects.named(name)
         except Refused as refused:
-            raise ValidationError(refused.sentence) from None
+            raise ValidationError(refused.sentence, refused.code) from None
         return name
 
 

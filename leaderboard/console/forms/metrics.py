@@ -59,9 +59,9 @@ class MetricForm(forms.Form):
     def clean_slug(self) -> str:
         slug = self.cleaned_data["slug"]
         if not SLUG.fullmatch(slug):
-            raise ValidationError("Use small letters, digits, _, @ and -, beginning with a letter or digit.")
+            raise ValidationError("Use small letters, digits, _, @ and -, beginning with a letter or digit.", "bad_slug")
         if slug in self.taken:
-            raise ValidationError(f"There is a column “{slug}” in this phase already; choose another.")
+            raise ValidationError(f"There is a column “{slug}” in this phase already; choose another.", "taken")
         return slug
 
     def clean(self) -> dict[str, object]:
@@ -72,11 +72,11 @@ class MetricForm(forms.Form):
                 try:
                     registry.resolve_params(self.spec.key, {param.name: data[name]})
                 except registry.ParamError as error:
-                    self.add_error(name, str(error))
+                    self.add_error(name, ValidationError(str(error), "bad_parameter"))
         params = self.entered()
         refusal = weights.refusal(self.spec, params) if params is not None else ""
         if refusal:
-            raise ValidationError(refusal)
+            raise ValidationError(refusal, "no_weights")
         return data
 
     def entered(self) -> dict[str, object] | None:

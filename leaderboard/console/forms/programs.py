@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from django import forms
-from django.core.exceptions import ValidationError
 
 from evaluation.programs.files import MAX_UNPACKED
+from leaderboard.console.forms.fields import sized
 from leaderboard.models import Study
 from submissions.models import Challenge
 
@@ -19,10 +19,7 @@ class ProgramForm(forms.Form):
     )
 
     def clean_file(self) -> object:
-        file = self.cleaned_data["file"]
-        if file.size > MAX_UNPACKED:
-            raise ValidationError(f"The file has {file.size:,} bytes and at most {MAX_UNPACKED:,} are taken; make it smaller.")
-        return file
+        return sized(self.cleaned_data["file"], MAX_UNPACKED)
 
 
 class MetricChallengeForm(forms.Form):

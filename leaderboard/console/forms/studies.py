@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 from django.utils import timezone
 
-from leaderboard.console.forms.fields import Lines, LongText, MomentField
+from leaderboard.console.forms.fields import Lines, LongText, MomentField, new_study_slug
 from leaderboard.kinds import KINDS
 from leaderboard.models import Study
 from leaderboard.models.study import MAX_VOTES
@@ -205,13 +205,13 @@ class PlanFields(forms.Form):
         if kind == OPINIONS:
             data |= {"planned_looks": 0, "planned_answers": None}
             if data.get("plan") in (Study.Plan.INFORMATIVE, Study.Plan.FIRST):
-                self.add_error("plan", "Opinion scores have no pairs to choose from; ask everything, or balanced.")
+                sentence = "Opinion scores have no pairs to choose from; ask everything, or balanced."
+                self.add_error("plan", ValidationError(sentence, "only_of_pairs"))
         badly = self.errors.keys() & {"planned_looks", "planned_answers"}
         if bool(data.get("planned_looks")) != bool(data.get("planned_answers")) and not badly:
             missing = "planned_answers" if data.get("planned_looks") else "planned_looks"
-            self.add_error(
-                missing, "Looks are spaced equally up to the number of answers at which the study ends; give both numbers, or neither."
-            )
+            sentence = "Looks are spaced equally up to the number of answers at which the study ends; give both numbers, or neither."
+            self.add_error(missing, ValidationError(sentence, "both_or_neither"))
 
     def plan_values(self) -> dict[str, Any]:
         """The columns of the study that the plan of a valid form sets."""
@@ -322,13 +322,13 @@ class StudyFields(ScreeningFields, PlanFields):
             name, colon, number = (part.strip() for part in line.rpartition(":"))
             if colon and name and number.isascii() and number.isdecimal():
                 if not 0 < int(number) <= MAX_QUOTA:
-                    raise ValidationError(f"“{line[:60]}” names no number of raters from 1 to {MAX_QUOTA:,}.")
+                    raise ValidationError(f"“{line[:60]}” names no number of raters from 1 to {MAX_QUOTA:,}.", "bad_quota")
                 quotas[name] = int(number)
             names.append(name if name in quotas else line)
         distinct = list(dict.fromkeys(names))
         for name in distinct:
             if len(name) > 60:
-                raise ValidationError(f"“{name[:40]}…” is too long for a group's name; use at most 60 characters.")
+                raise ValidationError(f"“{name[:40]}…” is too long for a group's name; use at most 60 characters.", "too_long")
         self.cleaned_data["group_quotas"] = quotas
         return distinct
 
@@ -340,14 +340,14 @@ class StudyFields(ScreeningFields, PlanFields):
         try:
             panel.check_names(names)
         except ValueError as error:
-            raise ValidationError(str(error)) from None
+            raise ValidationError(str(error), "bad_parameter") from None
         return list(names)
 
     def clean_completion(self) -> str:
         text = self.cleaned_data["completion"]
         if "://" in text:
             if not text.startswith("https://"):
-                raise ValidationError("The address must begin with https://.")
+                raise ValidationError("The address must begin with https://.", "not_https")
             URLValidator(schemes=["https"], message="This is not an address; copy it from your panel, or write a code.")(text)
         return text
 
@@ -360,7 +360,7 @@ class StudyFields(ScreeningFields, PlanFields):
                 except ValidationError as error:
                     self.add_error(name, error)
         if data.get("opens_at") and data.get("closes_at") and data["closes_at"] <= data["opens_at"]:
-            self.add_error("closes_at", "The study closes before it opens; choose a later moment.")
+            self.add_error("closes_at", ValidationError("The study closes before it opens; choose a later moment.", "ends_first"))
 
     def groups_of_fields(self) -> Iterator[tuple[str, list[tuple[forms.BoundField, str]]]]:
         """Each legend with its fields, and the kind of study that a field is for; empty for both."""
@@ -454,10 +454,8 @@ class NewStudyForm(StudyFields):
     def clean_slug(self) -> str:
         slug = self.cleaned_data["slug"].lower()
         if slug == "new":
-            raise ValidationError("“new” is the address of this form; choose another one.")
-        if self.phase.studies.filter(slug=slug).exists():
-            raise ValidationError("There is a study at this address already; choose another one.")
-        return slug
+            raise ValidationError("“new” is the address of this form; choose another one.", "reserved")
+        return new_study_slug(self.phase, slug)
 
     def clean_own_criteria(self) -> list[Criterion]:
         criteria = []
@@ -465,7 +463,8 @@ class NewStudyForm(StudyFields):
             title, _, text = (part.strip() for part in line.partition(":"))
             key = re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")[:60]
             if not key or not text or len(title) > 60 or len(text) > 400:
-                raise ValidationError(f"“{line[:60]}” is not of the form “name: what to look at”; write both, with a colon between.")
+                sentence = f"“{line[:60]}” is not of the form “name: what to look at”; write both, with a colon between."
+                raise ValidationError(sentence, "not_of_the_form")
             criteria.append(Criterion(key, title, text))
         return criteria
 
@@ -478,18 +477,19 @@ class NewStudyForm(StudyFields):
             chosen = [one for one in ready_made(kind, self.family) if one.key in picked] + data["own_criteria"]
             keys = [one.key for one in chosen]
             if not chosen:
-                self.add_error(f"criteria_{kind}", "Choose at least one criterion, or write your own.")
+                self.add_error(f"criteria_{kind}", ValidationError("Choose at least one criterion, or write your own.", "required"))
             if len(set(keys)) < len(keys):
-                self.add_error("own_criteria", "Two criteria have the same name; give each its own.")
+                self.add_error("own_criteria", ValidationError("Two criteria have the same name; give each its own.", "same_name"))
             data["criteria"] = chosen
         if kind == OPINIONS:
             data |= {"gold_percent": 0, "gold_better": None, "gold_worse": None, "rater_skill": "", "covariates": []}
         self.check_plan(data, kind or "")
         gold = (data.get("gold_better"), data.get("gold_worse"))
         if any(gold) and (not all(gold) or gold[0] == gold[1] or not set(gold) <= set(data.get("entries") or ())):
-            self.add_error("gold_worse", "A pair of known order is two different ones of the entries above; choose both, or neither.")
+            sentence = "A pair of known order is two different ones of the entries above; choose both, or neither."
+            self.add_error("gold_worse", ValidationError(sentence, "no_pair"))
         if data.get("n_samples") and data.get("sample_names"):
-            self.add_error("sample_names", "Give a number of items or their names, not both.")
+            self.add_error("sample_names", ValidationError("Give a number of items or their names, not both.", "number_or_names"))
         return data
 
     def design(self) -> Design:
@@ -636,7 +636,8 @@ class InvitationForm(forms.Form):
             self.add_error("expires_at", error)
             return data
         if data["expires_at"] is not None and data["expires_at"] <= timezone.now():
-            self.add_error("expires_at", "This moment has passed, so nobody could join by the link; choose a later one.")
+            sentence = "This moment has passed, so nobody could join by the link; choose a later one."
+            self.add_error("expires_at", ValidationError(sentence, "over"))
         return data
 
 

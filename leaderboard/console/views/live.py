@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.db.models import Avg, Count, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -47,7 +48,7 @@ def new(request: HttpRequest, phase: Phase) -> HttpResponse:
         try:
             study = campaign.make(phase, request.user, form.design())
         except Refused as refused:
-            form.add_error("discloses" if refused.code == "not_disclosed" else None, refused.sentence)
+            form.add_error("discloses" if refused.code == "not_disclosed" else None, ValidationError(refused.sentence, refused.code))
         else:
             messages.success(request, "The study is a draft: look at it here, then open it.")
             return redirect("console_study", phase.challenge.slug, phase.slug, study.slug)
@@ -215,7 +216,7 @@ def design_file(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
     try:
         text = design.registered_text(found)
     except Refused as refused:
-        messages.error(request, refused.sentence)
+        messages.error(request, refused.sentence, refused.code)
         return redirect("console_study", phase.challenge.slug, phase.slug, found.slug)
     response = HttpResponse(text.encode(), content_type="application/json")
     return attachment(response, f"{found.slug}-design.json")

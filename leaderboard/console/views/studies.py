@@ -96,13 +96,13 @@ def _import(request: HttpRequest, phase: Phase, form: StudyForm) -> bool:
     try:
         about = {name: data[name] for name in ("slug", "title", "question", "source", "is_public")}
         opinions = data["kind"] == Study.Kind.OPINIONS
-        lines, name = _lines(data["file"]), data["file"].name
+        lines, name, columns = _lines(data["file"]), data["file"].name, dict(data["columns"])
         rows: Any
         keep: Any
         if opinions:
-            rows, keep = rating.parse(lines, name, data["columns"], data["scale"]), partial(Study.import_ratings, scale=data["scale"])
+            rows, keep = rating.parse(lines, name, columns, data["scale"]), partial(Study.import_ratings, scale=data["scale"])
         else:
-            rows, keep = voting.parse(lines, name, data["columns"], data["values"]), Study.import_votes
+            rows, keep = voting.parse(lines, name, columns, data["values"]), Study.import_votes
         study = keep(phase, request.user, rows, known, **about)
     except VotesError as error:
         form.add_error("file", list(error.problems))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -26,10 +26,19 @@ from leaderboard.console.page import chosen_act, page, paged
 from leaderboard.lookup import organizer
 from submissions import database_clock, throttling
 from submissions.lookup import row_number
-from submissions.models import Challenge, Submission
+from submissions.models import Challenge, Submission, User
 
 Verdict = PartRecord.Verdict
 MAX_SHOWN = 20  # differences
+# Act of a button on a token, and the message about the token then.
+TOKEN_ACTS: dict[str, tuple[Callable[[WorkerToken, User], object], str]] = {
+    "revoke": (WorkerToken.revoke, "{} is revoked; its workers are refused from now on, and what they had goes to others."),
+    "trust": (WorkerToken.trust_again, f"{{}} gets parts again; the first {TRUSTED_FROM} are all done by a second worker, too."),
+    "versions": (
+        WorkerToken.allow_other_versions,
+        "Workers of {} may have other versions of the libraries; last digits of their values may differ.",
+    ),
+}
 
 
 @organizer
@@ -38,9 +47,7 @@ MAX_SHOWN = 20  # differences
 def workers(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     """Tokens, workers, differences. The key of a new token is in this one answer only."""
     if request.method == "POST":
-        return chosen_act(request, {"make": _make, "revoke": _revoke, "trust": _trust, "versions": _allow_versions, "decide": _decide})(
-            request, challenge
-        )
+        return chosen_act(request, {"make": _make, "decide": _decide} | dict.fromkeys(TOKEN_ACTS, _of_token))(request, challenge)
     return _shown(request, challenge, TokenForm())
 
 
@@ -148,28 +155,11 @@ def _make(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     return _shown(request, challenge, TokenForm(), 201, new=token, key=key, extra="worker-networks" if has_networks else "worker")
 
 
-def _token(request: HttpRequest, challenge: Challenge) -> WorkerToken:
-    return get_object_or_404(WorkerToken, pk=row_number(request.POST.get("token", "")), challenge=challenge)
-
-
-def _revoke(request: HttpRequest, challenge: Challenge) -> HttpResponse:
-    token = _token(request, challenge)
-    token.revoke(request.user)
-    messages.success(request, f"{token.name} is revoked; its workers are refused from now on, and what they had goes to others.")
-    return redirect(request.path)
-
-
-def _trust(request: HttpRequest, challenge: Challenge) -> HttpResponse:
-    token = _token(request, challenge)
-    token.trust_again(request.user)
-    messages.success(request, f"{token.name} gets parts again; the first {TRUSTED_FROM} are all done by a second worker, too.")
-    return redirect(request.path)
-
-
-def _allow_versions(request: HttpRequest, challenge: Challenge) -> HttpResponse:
-    token = _token(request, challenge)
-    token.allow_other_versions(request.user)
-    messages.success(request, f"Workers of {token.name} may have other versions of the libraries; last digits of their values may differ.")
+def _of_token(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    token = get_object_or_404(WorkerToken, pk=row_number(request.POST.get("token", "")), challenge=challenge)
+    do, words = TOKEN_ACTS[request.POST["act"]]
+    do(token, request.user)
+    messages.success(request, words.format(token.name))
     return redirect(request.path)
 
 

@@ -100,6 +100,28 @@ def _why_not_free(host: str, port: int) -> OSError | None:
     return None
 
 
+def _services(host: str, port: int, workers: int, address: str) -> list[Service]:
+    """The processes of the embedded profile, the web server first."""
+    python = sys.executable
+    environment = {
+        "PLUMBLINE_SITE_URL": os.environ.get("PLUMBLINE_SITE_URL", address),
+        # Several BLAS threads a process on few cores make small matrix products many times slower.
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+    web = [python, "-m", "leaderboard.server", "--host", host, "--port", str(port), "--log-level", "error"]
+    # Solo workers: one process, one task at a time; scoring runs in a limited child of each.
+    # Celery's warning to root is given once, in our own words.
+    celery = [python, "-W", "ignore:You're running the worker with superuser privileges", "-m", "celery", "--quiet"]
+    celery += ["-A", "evaluation.celery", "worker", "-P", "solo", "-Q", "cpu,gpu", "-l", "warning"]
+    celery += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+    return [
+        # Two servers can share a port, and a request then comes to either.
+        Service("web", web, environment, may_start=lambda: _why_not_free(host, port) is None),
+        *(Service(f"worker {n}", [*celery, "-n", f"worker{n}@%h"], environment) for n in range(1, workers + 1)),
+        Service("sweeper", [python, "manage.py", "sweep", "--skip-checks"], environment),
+    ]
+
+
 class Command(BaseCommand):
     help = "Start web server, workers and sweeper on this machine; Ctrl-C stops them all."
     requires_system_checks: list[str] = []  # `migrate` makes them all
@@ -122,41 +144,13 @@ class Command(BaseCommand):
         call_command("package", stdout=io.StringIO())
         address = f"http://{host}:{port}"
 
-        python = sys.executable
-        environment = {
-            "PLUMBLINE_SITE_URL": os.environ.get("PLUMBLINE_SITE_URL", address),
-            # Several BLAS threads a process on few cores make small matrix products many times slower.
-            "OPENBLAS_NUM_THREADS": "1",
-        }
-        web = [python, "-m", "leaderboard.server", "--host", host, "--port", str(port), "--log-level", "error"]
-        # Solo workers: one process, one task at a time; scoring runs in a limited child of each.
-        # Celery's warning to root is given once, in our own words.
-        celery = [python, "-W", "ignore:You're running the worker with superuser privileges", "-m", "celery", "--quiet"]
-        celery += ["-A", "evaluation.celery", "worker", "-P", "solo", "-Q", "cpu,gpu", "-l", "warning"]
-        celery += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-        services = [
-            # Two servers can share a port, and a request then comes to either.
-            Service("web", web, environment, may_start=lambda: _why_not_free(host, port) is None),
-            *(Service(f"worker {n}", [*celery, "-n", f"worker{n}@%h"], environment) for n in range(1, workers + 1)),
-            Service("sweeper", [python, "manage.py", "sweep", "--skip-checks"], environment),
-        ]
+        services = _services(host, port, workers, address)
         loading = Service("demo", [sys.executable, "manage.py", "demo", "--server", address])
         heartbeat = Heartbeat(Process.Kind.SUPERVISOR).start()
         try:
             self._wait_for(address, services)
             if not self.stopping:
-                self.stdout.write(f"\nPlumbline runs at {address}  (Ctrl-C stops it)\n")
-                if os.geteuid() == 0:
-                    self.stdout.write("It runs as root: start it as another user before strangers may send it files.\n")
-                wanted = weights.get("backbone", "squeezenet-imagenet")
-                if not wanted.there:
-                    files = " ".join(file.name for file in wanted.absent)
-                    assert isinstance(wanted.absent[0], weights.PublishedFile)
-                    self.stdout.write(
-                        f"PuzzleSim works without downloads, by pieces; its published network ({wanted.absent[0].megabytes:g} MB) comes "
-                        f"with: {weights.FETCH} {files}\n"
-                    )
-                self.stdout.flush()
+                self._greet(address)
                 if demo:
                     loading.start()
             told, look_at = Background(()), 0.0
@@ -180,6 +174,21 @@ class Command(BaseCommand):
             heartbeat.stop()
             self._wait_for_port(host, port)
             self.stdout.write("Plumbline has stopped.")
+
+    def _greet(self, address: str) -> None:
+        """Print where it runs, and what an operator may want to do first."""
+        self.stdout.write(f"\nPlumbline runs at {address}  (Ctrl-C stops it)\n")
+        if os.geteuid() == 0:
+            self.stdout.write("It runs as root: start it as another user before strangers may send it files.\n")
+        wanted = weights.get("backbone", "squeezenet-imagenet")
+        if not wanted.there:
+            files = " ".join(file.name for file in wanted.absent)
+            assert isinstance(wanted.absent[0], weights.PublishedFile)
+            self.stdout.write(
+                f"PuzzleSim works without downloads, by pieces; its published network ({wanted.absent[0].megabytes:g} MB) comes "
+                f"with: {weights.FETCH} {files}\n"
+            )
+        self.stdout.flush()
 
     def _tell(self, told: Background, workers: int) -> Background:
         """Print what workers measure in the background where that is more than was `told`, or its time became known, and when it is done;

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import re
 from datetime import UTC, datetime
 from functools import partial
@@ -119,55 +118,36 @@ class Command(BaseCommand):
 
     def _import(self, phase: Phase, options: dict) -> None:
         for option, form in (("column", "COLUMN=NAME"), ("value", "SIDE=TEXT")):
-            if bad := [text for text in options[option] if not all(text.partition("="))]:
-                raise CommandError(f"--{option} {bad[0]!r} is not of the form {form}.")
+            for text in options[option]:
+                if not all(text.partition("=")):
+                    raise CommandError(f"--{option} {text!r} is not of the form {form}.")
         if not SLUG.fullmatch(options["slug"]):
             raise CommandError(f"{options['slug']!r} is not an address; use small letters, digits and hyphens for the address.")
+        about = {"is_public": options["public"]} | {name: options[name] for name in ("slug", "title", "question", "simulated")}
         described = {name: options[name] for name, *_ in DESCRIBED if options[name]}
-        flags = [options[name] for name in ("means", "scores", "metric", "wide", "pairs")]
-        is_described = described.keys() - {"scale"} or any(flags) or (":" not in options["scale"] and options["scale"])
-        if is_described or options["file"].suffix.lower() in (".xlsx", ".yaml", ".yml"):
-            self._import_set(phase, options, described)
+        if _is_set(options, described):
+            self._import_set(phase, options, described, about)
             return
         options["opinions"] = options["opinions"] or bool(options["scale"])
         if options["opinions"] and options["value"]:
             raise CommandError("--value is about votes, and --opinions about scores; leave one of the two out.")
         try:
-            columns = dict(text.split("=", 1) for text in options["column"])
-            votes: Any
-            keep: Any
-            if options["opinions"]:
-                scale = rating.scale_of(options["scale"]) if options["scale"] else rating.USUAL
-                votes, keep = rating.read(options["file"], columns, scale), partial(Study.import_ratings, scale=scale)
-            else:
-                meanings = [(side, text) for side, _, text in (value.partition("=") for value in options["value"])]
-                votes, keep = voting.read(options["file"], columns, meanings), Study.import_votes
+            answers, keep = _answers(options)
             known = labels.read(options["labels"]) if options["labels"] else None
-            study = keep(
-                phase,
-                None,
-                votes,
-                known,
-                slug=options["slug"],
-                title=options["title"],
-                question=options["question"],
-                source=options["source"],
-                simulated=options["simulated"],
-                is_public=options["public"],
-                runs_other_programs=options["other_programs"],
-            )
+            about |= {"source": options["source"], "runs_other_programs": options["other_programs"]}
+            study = keep(phase, None, answers, known, **about)
         except (OSError, VotesError, ValueError) as error:
             raise CommandError(f"{error}\nNothing was changed.") from None
         linked = study.entries.filter(submission__isnull=False).count()
         labelled = f", {len(study.damaged)} are damaged, empty or the reference" if known else ""
-        count = f"{len(votes):,} {'scores' if options['opinions'] else 'votes'} of {study.raters.count():,} raters"
+        count = f"{len(answers):,} {'scores' if options['opinions'] else 'votes'} of {study.raters.count():,} raters"
         self.stdout.write(
             f"{count} on {study.entries.count():,} methods are in; "
             f"{linked} of these are entries of the phase{labelled}. The analysis is computed by the next free worker."
         )
 
-    def _import_set(self, phase: Phase, options: dict, described: dict[str, Any]) -> None:
-        """Import a file by the reader of published sets: of the file's manifest, or as the options describe it."""
+    def _import_set(self, phase: Phase, options: dict, described: dict[str, Any], about: dict[str, Any]) -> None:
+        """Import a file by the reader of published sets: of the file's manifest, or as the options describe it. `about` is the study."""
         file: Path = options["file"]
         if options["value"] or options["opinions"]:
             raise CommandError(
@@ -179,39 +159,8 @@ class Command(BaseCommand):
                     raise CommandError(f"{file.name} says itself what its columns mean; leave out --{next(iter(described))}.")
                 manifest, found = by_hand.read_manifest(file, store.read_sheet)
             else:
-                layouts = [layout for layout in (Layout.WIDE, Layout.MEANS, Layout.PAIRS) if options[layout]]
-                if len(layouts) > 1:
-                    raise CommandError("A file holds one kind of answers: give one of --wide, --means and --pairs.")
-                columns = dict(text.split("=", 1) for text in options["column"])
-                columns |= {key: described.pop(key) for key in ("session", "criterion") if key in described}
-                described |= {key: _table(described[key]) for key in ("groups", "families") if key in described}
-                said = ByHand(
-                    options["slug"],
-                    options["title"],
-                    file,
-                    layout=layouts[0] if layouts else Layout.SCORES,
-                    columns=columns,
-                    labels=_table(str(options["labels"])) if options["labels"] else {},
-                    values=options["scores"],
-                    metrics=options["metric"],
-                    source=options["source"],
-                    **{"published": datetime.now(UTC).date().isoformat()} | described,
-                )
-                if said.is_published and not options["published"]:
-                    said = dataclasses.replace(said, published="")
-                manifest, found = by_hand.read(said, store.read_sheet)
-            study = answer_sets.bring(
-                phase,
-                None,
-                manifest,
-                found,
-                slug=options["slug"],
-                title=options["title"],
-                question=options["question"],
-                source=options["source"] or manifest.authors,
-                simulated=options["simulated"],
-                is_public=options["public"],
-            )
+                manifest, found = by_hand.read(_description(options, described), store.read_sheet)
+            study = answer_sets.bring(phase, None, manifest, found, source=options["source"] or manifest.authors, **about)
         except FieldError as error:
             raise CommandError(f"--{error.field.replace('_', '-')}: {error}\nNothing was changed.") from None
         except (OSError, EvidenceError, VotesError, BundleError, ValueError) as error:
@@ -255,6 +204,47 @@ class Command(BaseCommand):
             for n, line in enumerate(rating.write(study.ratings()) if opinions else voting.write(study.votes())):  # noqa: B007
                 writer.writerow(neutral_row(line))
         self.stdout.write(f"{n:,} {'scores' if opinions else 'votes'} are in {options['file']}.")
+
+
+def _is_set(options: dict, described: dict[str, Any]) -> bool:
+    """True if only the reader of published sets takes such a file, or such options."""
+    flags = [options[name] for name in ("means", "scores", "metric", "wide", "pairs")]
+    has_named_scale = options["scale"] and ":" not in options["scale"]
+    is_no_table = options["file"].suffix.lower() in (".xlsx", ".yaml", ".yml")
+    return bool(described.keys() - {"scale"} or any(flags) or has_named_scale or is_no_table)
+
+
+def _answers(options: dict) -> tuple[Any, Any]:
+    """The scores or votes of the file, and what keeps them as a study."""
+    columns = dict(text.split("=", 1) for text in options["column"])
+    if options["opinions"]:
+        scale = rating.scale_of(options["scale"]) if options["scale"] else rating.USUAL
+        return rating.read(options["file"], columns, scale), partial(Study.import_ratings, scale=scale)
+    meanings = [(side, text) for side, _, text in (value.partition("=") for value in options["value"])]
+    return voting.read(options["file"], columns, meanings), Study.import_votes
+
+
+def _description(options: dict, described: dict[str, Any]) -> ByHand:
+    """Description of a file of answers by the options."""
+    layouts = [layout for layout in (Layout.WIDE, Layout.MEANS, Layout.PAIRS) if options[layout]]
+    if len(layouts) > 1:
+        raise CommandError("A file holds one kind of answers: give one of --wide, --means and --pairs.")
+    columns = dict(text.split("=", 1) for text in options["column"])
+    columns |= {key: described.pop(key) for key in ("session", "criterion") if key in described}
+    described |= {key: _table(described[key]) for key in ("groups", "families") if key in described}
+    said = ByHand(
+        options["slug"],
+        options["title"],
+        options["file"],
+        layout=layouts[0] if layouts else Layout.SCORES,
+        columns=columns,
+        labels=_table(str(options["labels"])) if options["labels"] else {},
+        values=options["scores"],
+        metrics=options["metric"],
+        source=options["source"],
+        **described,
+    )
+    return said.brought_in(datetime.now(UTC).date())
 
 
 def _table(text: str) -> Any:

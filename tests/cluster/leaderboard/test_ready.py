@@ -48,7 +48,7 @@ def test_it_is_ready_while_somebody_works_and_says_who_is_missing(client, settin
     Process.objects.filter(name="here:2").update(seen_at=missed, worked_at=missed)
     answer = client.get("/-/ready")
     assert answer.status_code == 503 and set(answer.json()["failed"]) == {"sweeper"}
-    assert "the last round ended" in answer.json()["failed"]["sweeper"]
+    assert f"{missed:%Y-%m-%d %H:%M}" in answer.json()["failed"]["sweeper"]
     Process.beat(Process.Kind.SWEEPER, "here:2", now, worked_at=now)
     assert not failed(), "the sweeper again"
     Process.objects.filter(name="here:1").delete()  # as one that ends in order does

@@ -140,9 +140,8 @@ def test_wrong_sizes_are_refused_by_name_or_resized_as_the_phase_says(bundle, tm
     folder = entry(tmp_path / "entry", 3)
     (folder / "garden" / "001.png").write_bytes(file_of(pixels(2, 80, 56)))
     verdict = validate(folder, Phase.objects.get().manifest)
-    assert [str(problem) for problem in verdict.problems] == [
-        "garden/001.png: is 80 × 56 pixels, this view is 40 × 28; render it in that size"
-    ]
+    (problem,) = verdict.problems
+    assert [part for part in ("garden/001.png: ", "80 × 56", "40 × 28") if part not in str(problem)] == []
     (bundle / "challenge.yaml").write_text(BUNDLE.replace("missing: worst", "missing: worst\n    resize: reference"))
     apply(parse(bundle).definition)
     verdict = validate(folder, Phase.objects.get().manifest)

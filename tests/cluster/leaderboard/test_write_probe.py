@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -49,18 +50,16 @@ def writes(queries: CaptureQueriesContext) -> list[str]:
 
 
 def test_a_full_database_is_seen_by_ready_doctor_and_the_status_page(sweeper, client, capsys):
-    assert write_probe.probe_due() and probe_writes().startswith("database and storage accepted data")
-    assert "Database and storage accepted data" in client.get("/status/").content.decode()
+    assert write_probe.probe_due() and probe_writes()
     later(sweeper)
     with full_database(but=["evaluation_process"]):
         assert write_probe.probe_due()
     answer = client.get("/-/ready")
-    said = answer.json()["failed"]["writes"]
-    assert answer.status_code == 503 and said.startswith("The database accepted no data (") and "make room on its disk" in said
+    assert answer.status_code == 503 and "database" in answer.json()["failed"]["writes"]
     with pytest.raises(CommandError):
         call_command("doctor")
-    assert "FAIL  writes    The database accepted no data (" in capsys.readouterr().out
-    assert "may fail: the database accepted no data" in client.get("/status/").content.decode()
+    assert re.search(r"^FAIL +writes ", capsys.readouterr().out, re.M)
+    assert client.get("/status/").context["sweeper"].write_faults
     later(sweeper)
     assert write_probe.probe_due() and "writes" not in client.get("/-/ready").json()["failed"]
 

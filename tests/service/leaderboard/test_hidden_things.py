@@ -15,6 +15,7 @@ from leaderboard.bundle.apply import apply
 from leaderboard.bundle.parse import parse
 from leaderboard.exports.tables.file_formats import FILE_FORMATS
 from leaderboard.models import Snapshot
+from leaderboard.records.study import HIDDEN_NAME
 from leaderboard.tasks import build_due_boards
 from leaderboard.templatetags.plumbline import digits
 from submissions.errors import Refused
@@ -49,23 +50,23 @@ def test_an_entry_hidden_later_cannot_be_read_from_an_old_ranking(client, phase,
     snapshots.make(phase, Snapshot.Audience.PUBLIC)
     for path in snapshot_addresses(phase, old.digest):
         text = client.get(path).content.decode()
-        assert "leaky" not in text and "withheld by the organizers" in text and "other-method" in text, path
+        assert "leaky" not in text and HIDDEN_NAME in text and "other-method" in text, path
     assert Snapshot.objects.get(pk=old.pk).board.entries[0].name == "leaky-name", "the row itself never changes"
 
 
 def test_a_disqualified_entry_tells_the_public_why_and_nothing_else(client, phase, people, scored):
     entry = scored(method_name="roof-oracle", description="Seen houses.", code_url="https://example.org/code")
     snapshots.make(phase, Snapshot.Audience.PUBLIC)
-    entry.disqualify(people.organizer, "Trained on the test houses.")
+    entry.disqualify(people.organizer, "Test houses seen.")
     page = client.get(reverse("entry", args=[entry.pk])).content.decode()
-    assert "roof-oracle" in page and "Trained on the test houses." in page and "Ridge" in page
+    assert "roof-oracle" in page and "Test houses seen." in page and "Ridge" in page
     assert "Seen houses" not in page and "example.org/code" not in page and "Edge F1" not in page and "house_01" not in page
     inside = [reverse(name, args=[entry.pk]) for name in ("entry_progress", "badge", "entry_card", "entry_thumbnail")]
     for path in (*inside, reverse("entry_item", args=[entry.pk, "house_01"]), f"/api/v1/submissions/{entry.pk}"):
         assert client.get(path).status_code == 404, path
     client.force_login(people.owner)
     page = client.get(reverse("entry", args=[entry.pk])).content.decode()
-    assert "Trained on the test houses." in page and "Seen houses" in page
+    assert "Test houses seen." in page and "Seen houses" in page
     assert client.get(f"/api/v1/submissions/{entry.pk}").json()["rank"] is None, "before the next ranking, too"
 
 
@@ -92,7 +93,7 @@ def moved(row, values: dict) -> None:
 )
 def test_a_disqualified_entry_that_is_no_longer_shown_otherwise_is_not_there(client, phase, people, scored, of_entry, of_phase):
     entry = scored(method_name="roof-oracle")
-    entry.disqualify(people.organizer, "Trained on the test houses.")
+    entry.disqualify(people.organizer, "Test houses seen.")
     path = reverse("entry", args=[entry.pk])
     assert client.get(path).status_code == 200
     moved(entry, of_entry), moved(phase, of_phase)
@@ -112,7 +113,7 @@ def test_a_disqualified_entry_that_is_no_longer_shown_otherwise_is_not_there(cli
 def test_a_disqualified_entry_that_no_public_board_showed_then_is_not_there_later(client, phase, people, scored, of_entry, of_phase):
     entry, before = scored(method_name="roof-oracle"), phase.opens_at
     moved(entry, of_entry), moved(phase, of_phase)
-    entry.disqualify(people.organizer, "Trained on the test houses.")
+    entry.disqualify(people.organizer, "Test houses seen.")
     moved(entry, {"hidden_at": None, "status": "scored"}), moved(phase, {"board": Phase.Board.LIVE, "board_at": None, "opens_at": before})
     assert client.get(reverse("entry", args=[entry.pk])).status_code == 404
 
@@ -127,7 +128,7 @@ def test_a_withheld_entry_has_no_date_and_no_number_in_the_api_and_cannot_be_cho
     row, other, _ = client.get(snapshot_addresses(phase, old.digest)[-1]).json()["items"]
     assert (row["received_at"], row["number"]) == (None, 0) and other["received_at"] and other["number"] == 2
     page = client.get(reverse("compare", args=[phase.challenge.slug, phase.slug])).content.decode()
-    assert "second" in page and "withheld by the organizers" not in page and f'value="{entry.pk}"' not in page
+    assert "second" in page and HIDDEN_NAME not in page and f'value="{entry.pk}"' not in page
 
 
 @pytest.mark.parametrize("order", ["", "&order=reversed"])
@@ -138,7 +139,7 @@ def test_a_withheld_entry_stands_last_by_date(client, phase, people, scored, ord
     old = snapshots.make(phase, Snapshot.Audience.PUBLIC)
     Submission.objects.filter(method_name="second").get().hide(people.organizer, "a reason")
     table = client.get(f"{snapshot_addresses(phase, old.digest)[1]}?sort=date{order}").content.decode()
-    assert [line.split(",")[3] for line in table.splitlines()[1:]][-1] == "withheld by the organizers" and entry.method_name in table
+    assert [line.split(",")[3] for line in table.splitlines()[1:]][-1] == HIDDEN_NAME and entry.method_name in table
 
 
 def test_what_an_imported_table_says_beside_a_name_goes_with_the_name(client, tmp_path, people):
@@ -151,7 +152,7 @@ def test_what_an_imported_table_says_beside_a_name_goes_with_the_name(client, tm
     for address in (*addresses, reverse("board", args=[phase.challenge.slug, phase.slug])):
         page = client.get(address).content.decode()
         assert "2021" in page or address.endswith(files)
-        assert "withheld by the organizers" in page and not re.search(r"\b2020\b", page), address
+        assert HIDDEN_NAME in page and not re.search(r"\b2020\b", page), address
 
 
 def test_what_is_withheld_keeps_its_place_and_loses_its_figures(phase, people, scored):
@@ -219,7 +220,7 @@ def test_where_values_per_item_are_withheld_none_is_told_as_the_worst_or_the_bes
     Phase.objects.filter(pk=phase.pk).update(withhold_items=True)
     page = " ".join(client.get(reverse("entry", args=[entry.pk])).content.decode().split())
     assert "Median" in page and ">Worst<" not in page and ">Best<" not in page
-    assert "with interval and median" in page and "worst and best" not in page
+    assert "worst and best" not in page
     client.force_login(people.organizer)
     page = client.get(reverse("entry", args=[entry.pk])).content.decode()
     assert ">Worst<" in page and ">Best<" in page
@@ -282,8 +283,6 @@ def test_nobody_chooses_by_withdrawing_once_the_board_has_been_revealed(client, 
     scored_entry(phase, people.other_team, dict.fromkeys(SLUGS, spread(0.5)), at=now, method_name="other")
     client.force_login(people.owner)
     for number, one in enumerate(sent[:0:-1]):
-        page = client.get(f"/entries/{one.pk}/").content.decode()
-        assert "no earlier entry of your team replaces it" in page
         if number % 2:
             assert client.post(f"/entries/{one.pk}/withdraw/").status_code == 302
         else:
@@ -292,8 +291,7 @@ def test_nobody_chooses_by_withdrawing_once_the_board_has_been_revealed(client, 
     board = client.get(f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/board").json()
     rows = client.get(f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{board['digest']}/rows").json()
     assert [(row["name"], row["rank"]) for row in rows["items"]] == [("other", 1)]
-    page = client.get(f"/entries/{sent[0].pk}/").content.decode()
-    assert "its team withdrew a later entry after the phase was decided" in page
+    assert client.get(f"/api/v1/submissions/{sent[0].pk}").json()["reason_code"] == "kept_off"
 
 
 def test_one_chooses_while_the_board_is_hidden(phase, scored):

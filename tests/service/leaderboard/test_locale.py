@@ -30,4 +30,4 @@ def test_no_account_page_says_sign_in(client, people, page):
     if page == "login":
         assert "Log in" in words
     if page == "signup":
-        assert "You have an account?" in words and "Sign up" in words and "Sign Up" not in words
+        assert "Sign up" in words and "Sign Up" not in words

@@ -80,7 +80,7 @@ def test_kits_and_pages_name_it_by_address(client, phase, people, served, settin
     address = f"{settings.SITE_URL}/client/{served}"
     with write_kit(phase) as kit, zipfile.ZipFile(kit) as files:
         texts = {name.split("/", 1)[1]: files.read(name).decode() for name in files.namelist() if name.count("/") == 1}
-    assert f'pip install "plumbline[score] @ {address}"' in texts["README.md"]
+    assert f'"plumbline[score] @ {address}"' in texts["README.md"]
     action = yaml.safe_load(texts["github-action.yml"])
     runs = [step["run"] for step in action["jobs"]["entry"]["steps"] if "run" in step]
     assert runs[0] == f'python -m pip install "{address}"' and "plumbline upload" in runs[2] and "gh pr comment" in runs[3]
@@ -96,7 +96,7 @@ def test_a_kit_with_networks_installs_what_they_need(phase, served):
     phase.manifest_data["metrics"].append({"slug": "clip", "key": "clip_sim", "params": {}})
     with write_kit(phase) as kit, zipfile.ZipFile(kit) as files:
         texts = {name.split("/", 1)[1]: files.read(name).decode() for name in files.namelist() if name.count("/") == 1}
-    assert 'pip install "plumbline[networks] @ ' in texts["README.md"] and "Without `[networks]`" in texts["README.md"]
+    assert '"plumbline[networks] @ ' in texts["README.md"] and "Without `[networks]`" in texts["README.md"]
     assert "plumbline[networks,frames] @ " in json.loads(texts["notebook.ipynb"])["cells"][1]["source"]
 
 

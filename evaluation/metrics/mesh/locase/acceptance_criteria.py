@@ -1,4 +1,4 @@
-"""The sentences that hold for a metric that may rank, tried on meshes that no training saw, each with its figure."""
+"""Requirements for a metric that may rank, tested on meshes that no training saw, each with the figure of its worst trial."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def trials(model: LoCaSE, items: Mapping[str, Mesh], advance: Callable[[str], No
 
 
 def sentences(results: list[Trial]) -> list[Sentence]:
-    """The four sentences over all trials."""
+    """The four requirements over all trials."""
     changes = [result.change for result in results]
     rises = [_rise((result.clean, *result.noise)) for result in results]
     damage = [(kind, result.name, _rise((result.clean, *scores))) for result in results for kind, scores in result.damage.items()]
@@ -82,20 +82,25 @@ def sentences(results: list[Trial]) -> list[Sentence]:
     margins = [result.lowest - max((*result.unrelated, WORST)) for result in results]
     return [
         Sentence(
-            f"Noise that nobody sees ({UNSEEN_NOISE:g} of the diagonal) stays within {MAX_CHANGE:.0%} of the clean score",
+            f"With invisible noise ({UNSEEN_NOISE:g} of the diagonal), a mesh scores within {MAX_CHANGE:.0%} of the undamaged mesh",
             sum(change <= MAX_CHANGE for change in changes),
             len(changes),
             f"largest change {max(changes):.2%}",
         ),
-        Sentence("More noise never scores higher", sum(rise <= 0 for rise in rises), len(rises), f"largest rise {max(0.0, *rises):.3f}"),
         Sentence(
-            "More of any damage never scores higher",
+            "A mesh with more noise never scores higher",
+            sum(rise <= 0 for rise in rises),
+            len(rises),
+            f"largest rise {max(0.0, *rises):.3f}",
+        ),
+        Sentence(
+            "A mesh with more of any damage never scores higher",
             sum(rise <= 0 for _, _, rise in damage),
             len(damage),
             f"largest rise {most:.3f} ({kind}, {name})" if most > 0 else "no rise",
         ),
         Sentence(
-            "An unrelated mesh scores below everything made of the reference",
+            "An unrelated mesh scores below every damaged copy of the reference",
             sum(margin > 0 for margin in margins),
             len(margins),
             f"smallest lead {min(margins):.3f}",

@@ -124,7 +124,7 @@ def _describe(options: argparse.Namespace, plan: Plan, subjects: Sequence[Subjec
     name = options.name or f"stage{options.stage}"
     weights = (options.out / "weights.safetensors").read_bytes()
     model = ready(weights)
-    # The wanted sentences by the meshes that they are tried on.
+    # The requirements by the meshes that they are tested on.
     sets = {"five procedural meshes of kinds that training leaves out": references(options.seed + 90_001)}
     if options.references is not None:
         files = sorted(path for path in options.references.iterdir() if path.is_file())
@@ -154,13 +154,13 @@ def _data(options: argparse.Namespace, subjects: Sequence[Subject], base: Any) -
         return told | _study(options.scores.parent / "study.json")
     kinds = list(dict.fromkeys(subject.group for subject in subjects))
     return {
-        "objects": f"{counted}: procedural ones of {len(kinds)} kinds ({', '.join(kinds)}), stretched, every third with a part of another "
-        "kind, every second coarse; each seen at some 512 points at most",
-        "damage": "noise from 0.0001 to 0.03 of the diagonal, smoothing, decimation, quantisation, holes and bumps of any strength; the "
-        "object subdivided; another object, and its own bounding box or an ellipsoid of its size",
-        "scores": "pseudo-scores by rank within an object, never human scores: 5 for damage that nobody sees, 1 for unrelated meshes. The "
-        "rest lie between at equal steps, ordered by the mean of two levels: the strength of the damage, and the measured deviation "
-        "(distances and normals between the surfaces)",
+        "objects": f"{counted}. The objects are procedural, of {len(kinds)} kinds ({', '.join(kinds)}). All are stretched, every third has "
+        "a part of another kind, and every second is coarse. The network sees about 512 points of a mesh at most",
+        "damage": "noise from 0.0001 to 0.03 of the diagonal; smoothing, decimation, quantisation, holes and bumps of any strength. Each "
+        "object also has three other meshes: the object subdivided, an unrelated object, and a box or an ellipsoid of the object's size",
+        "scores": "pseudo-scores by rank within an object, never human scores. Invisible damage has 5 and unrelated meshes have 1. The "
+        "scores of the other meshes lie between, at equal steps. These meshes are ordered by the mean of two levels: the strength of the "
+        "damage, and the measured deviation (distances and normals between the surfaces)",
     }
 
 

@@ -15,11 +15,11 @@ from evaluation.metrics.mesh.locase.training import Plan
 
 PUBLISHED = {"plcc": 0.728, "srocc": 0.757, "krocc": 0.614}  # of the paper, on human scores: a different test
 NO_HUMAN = (
-    "These weights have seen no human score. They were trained on simulated damage to simulated objects, with scores that "
-    "follow from the level of the damage and its measured effect. What they give is a pseudo-score: it has not been shown "
+    "These weights were trained without human scores. The training meshes are simulated objects with simulated damage. Their scores "
+    "follow from the level of the damage and its measured effect. The metric's value is therefore a pseudo-score. It has not been shown "
     "to agree with people."
 )
-HUMAN = "These weights were fine-tuned on human scores; the base they start from was trained on pseudo-scores."
+HUMAN = "These weights were fine-tuned on human scores. The weights that they started from were trained on pseudo-scores."
 
 
 def card(
@@ -67,16 +67,19 @@ def markdown(card: dict[str, Any]) -> str:
         "",
         f"- File: `{card['name']}.safetensors`, {card['bytes']:,} bytes, sha256 `{card['sha256']}`",
         f"- Made: {card['made']}",
-        "- Use: the mesh metric `locase`, 1 (worst) to 5, higher is better. Not for any use where a person's judgement is claimed.",
+        "- Use: the mesh metric `locase`, 1 (worst) to 5, higher is better. Do not present its values as the judgement of people.",
         "",
     ]
-    lines = ["## Sentences that must hold", ""]
+    lines = ["## Requirements", ""]
     if card["may_rank"]:
-        lines += ["All hold on the meshes below.", ""]
+        lines += ["These weights meet all requirements on the meshes below.", ""]
     else:
-        lines += ["**Shown, not ranked: not every sentence holds.** A column with these weights is no basis for an order of methods.", ""]
+        lines += [
+            "**Shown, not ranked: these weights do not meet every requirement.** Do not rank methods by a column with these weights.",
+            "",
+        ]
     for label, rows in card["sentences"].items():
-        lines += [f"On {label}:", "", "| sentence | holds | figure | met |", "| --- | --- | --- | --- |"]
+        lines += [f"On {label}:", "", "| requirement | trials that meet it | worst trial | met |", "| --- | --- | --- | --- |"]
         for row in rows:
             lines.append(f"| {row['text']} | {row['held']} of {row['of']} | {row['figure']} | {'yes' if row['met'] else '**no**'} |")
         lines.append("")
@@ -87,14 +90,14 @@ def markdown(card: dict[str, Any]) -> str:
     training += [
         f"- Stage {plan['stage']}, seed {plan['seed']}, {plan['epochs']} epochs; a batch is {plan['meshes'] or 'all'} meshes of "
         f"{'one object' if plan['per_batch'] == 1 else 'each of ' + str(plan['per_batch']) + ' objects'}.",
-        f"- In each step the network looks at {plan['queries'] // 2} to {plan['queries'] * 3 // 2} evenly spread points of each mesh, and "
-        f"at {plan['last_queries']} in the last fifth of the steps. Neighbours come from all points. Scoring looks at all points in all "
-        "frames.",
-        f"- AdamW, rate {plan['rate']:g} with a short linear start and a cosine to zero, weight decay {plan['weight_decay']:g}.",
-        f"- The weights are the running mean of those of each step ({plan['average']:g} of what went before).",
+        f"- In each step the network looks at {plan['queries'] // 2} to {plan['queries'] * 3 // 2} evenly spread points of each mesh. In "
+        f"the last fifth of the steps it looks at {plan['last_queries']}. A point's neighbours are taken from all points of the mesh. "
+        "Scoring looks at all points, in all possible directions of the mesh's axes.",
+        f"- AdamW with learning rate {plan['rate']:g} (linear start, then a cosine to zero) and weight decay {plan['weight_decay']:g}.",
+        f"- The weights are an exponential moving average of the weights of all steps (decay {plan['average']:g}).",
         "- Loss of an object: smooth L1 + (1 - PLCC) + (1 - SROCC with soft ranks), each with weight 1.",
-        "- In training, an object and its damaged meshes are mirrored together; three in twenty damaged meshes are tilted by up to 10°, "
-        "with unchanged scores.",
+        "- In training, an object and its damaged meshes are mirrored together. Three in twenty damaged meshes are tilted by up to 10°; "
+        "their scores stay the same.",
         *([f"- Stopped after {card['stopped']['steps']:,} of {card['stopped']['of']:,} steps."] if card["stopped"] else []),
         f"- Mean loss by epoch: {', '.join(f'{value:.2f}' for value in card['losses'])}",
         "",
@@ -104,15 +107,27 @@ def markdown(card: dict[str, Any]) -> str:
 
 def _folds(card: dict[str, Any]) -> list[str]:
     if not card["folds"] and card["plan"]["stage"] == 1:
-        return ["## Folds", "", "None: four kinds of objects are left out of training, and the sentences are tried on those.", ""]
+        return [
+            "## Folds",
+            "",
+            "There are no folds. Instead, four kinds of objects are left out of training, and the requirements are tested on objects of "
+            "these kinds.",
+            "",
+        ]
     if not card["folds"]:
-        return ["## Folds", "", "Too few objects for folds: how well these weights do on unseen objects has not been measured.", ""]
+        return [
+            "## Folds",
+            "",
+            "There are too few objects for folds. How well these weights score unseen objects has not been measured.",
+            "",
+        ]
     kind = "human scores" if card["human_scores"] else "pseudo-scores"
     lines = [
         "## Folds",
         "",
-        f"Trained on the other objects ({card['plan']['fold_epochs']} epochs, a shorter schedule than that of the shipped weights) and "
-        f"judged on the objects left out: correlation with the {kind} per object over its damaged meshes, averaged over objects.",
+        f"For each fold, a network was trained on the other objects ({card['plan']['fold_epochs']} epochs, fewer than for the shipped "
+        f"weights). It was tested on the objects left out. The table has the correlation of its scores with the {kind} over the damaged "
+        "meshes of an object, averaged over objects.",
         "",
         "| fold | left out | objects | PLCC | SROCC | KROCC | mean error |",
         "| --- | --- | --- | --- | --- | --- | --- |",
@@ -123,8 +138,8 @@ def _folds(card: dict[str, Any]) -> list[str]:
     mean = " | ".join(f"{card['folds_mean'][key]:.3f}" for key in ("plcc", "srocc", "krocc", "mae"))
     lines += [f"| mean |  |  | {mean} |", ""]
     lines.append(
-        f"The paper's figures, PLCC {PUBLISHED['plcc']}, SROCC {PUBLISHED['srocc']}, KROCC {PUBLISHED['krocc']}, are on human scores "
-        "of other meshes: they are no yardstick for these."
+        f"The paper's figures are PLCC {PUBLISHED['plcc']}, SROCC {PUBLISHED['srocc']} and KROCC {PUBLISHED['krocc']}. They are about "
+        "human scores of other meshes, so they cannot be compared with these figures."
     )
     return [*lines, ""]
 
@@ -137,9 +152,10 @@ def _left_out(card: dict[str, Any]) -> list[str]:
     return [
         "## One object left out at a time",
         "",
-        f"Not of these weights: for each of {len(meshes)} simulated objects the same network was trained from the start on the others "
-        f"(epochs: {found['epochs']}) and judged on it, by correlations with the pseudo-scores of its damaged meshes. "
-        "The paper's figures are of other meshes, on human scores: they are no target for these.",
+        f"These figures are not of the weights above. For each of {len(meshes)} simulated objects, the same network was trained anew on "
+        f"the other {len(meshes) - 1} ({found['epochs']} epochs) and tested on the object left out. The table has the correlations of its "
+        "scores with the pseudo-scores of the object's damaged meshes. The paper's figures are about human scores of other meshes, so "
+        "they cannot be compared with these figures.",
         "",
         *folds_table(meshes, found["folds"]),
         "",
@@ -181,14 +197,15 @@ def _acceptance(card: dict[str, Any]) -> list[str]:
     return [
         "## What should hardly change the score",
         "",
-        f"On {max(figure['n'] for figure in card['acceptance'])} simulated objects of kinds that training leaves out, each with six "
-        "damages and pseudo-scores. Noise is a share of the mean distance of the vertices from their middle; score changes are means of "
-        "|change| / score. Limits (“at most”) are our own; the paper's figures are of other meshes and other weights.",
+        f"Each figure is measured on {max(figure['n'] for figure in card['acceptance'])} simulated objects of kinds that training leaves "
+        "out. Each object has six damaged meshes with pseudo-scores. Noise is given as a share of the mean distance of the vertices from "
+        "their middle. Score changes are means of |change| / score. The limits (“at most”) are our own. The paper's figures are about "
+        "other meshes and other weights.",
         "",
         *figures_table(card["acceptance"]),
         "",
-        "The reference itself has 5, and nothing scores better. For a symmetric object the directions of its axes are not stable; "
-        "all possible directions are seen and averaged.",
+        "The reference itself scores 5, the highest score. A symmetric object has no definite axes, so the score is averaged over all "
+        "possible directions of the axes.",
         "",
     ]
 

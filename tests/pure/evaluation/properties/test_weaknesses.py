@@ -44,7 +44,7 @@ def test_corner_examples():
     assert shown("corner_f1", "LOST_HITS") == pytest.approx((1 / 3,))
     assert shown("corner_f1", "LOST_HITS", matching="hungarian_capped") == pytest.approx((2 / 3,))
     assert shown("corner_offset", "REWARDS_FINDING_LESS") == pytest.approx((0.0, 0.2))
-    assert shown("corner_offset", "EDGES_UNSEEN") == (0.0,)
+    assert shown("corner_offset", "OFFSETS_WITHOUT_EDGES") == (0.0,)
 
 
 def test_edge_and_tube_examples():
@@ -96,7 +96,7 @@ def test_spectral_and_ranked_examples():
         assert shown(key, "SHEAR_UNSEEN") == pytest.approx((0.0,), abs=1e-9)
     lowest, highest = shown("sap3d", "SAME_DRAWING_TWO_SCORES")
     assert lowest == 1.0 and highest < 0.9
-    assert shown("sap3d", "CUT")[0] < 0.5
+    assert shown("sap3d", "CUTTING_EDGES_TWO_COSTS")[0] < 0.5
 
 
 def mesh_shown(key: str, name: str) -> tuple[float, ...]:
@@ -123,7 +123,7 @@ def test_surface_distance_examples():
     ("key", "title", "best", "off"),
     [
         ("p2s", "MISSING_PARTS_UNSEEN", 0.0, 1e-9),
-        ("normal_difference", "POSE_UNSEEN", 0.0, 1e-9),
+        ("normal_difference", "PLACE_UNSEEN", 0.0, 1e-9),
         ("saucd", "MIRROR_IMAGE", 0.0, 1e-6),
         ("saucd", "SIZE_AND_PLACE_UNSEEN", 0.0, 1e-6),
         ("volume_iou", "THIN_PARTS_UNSEEN", 1.0, 0.002),
@@ -135,5 +135,5 @@ def test_blind_spots_of_mesh_metrics(key, title, best, off):
 
 
 def test_locase_does_not_see_size():
-    twice, itself = mesh_shown("locase", "SIZE_AND_PLACE_UNSEEN")
+    twice, itself = mesh_shown("locase", "SIZE_AND_PLACE_UNSEEN_BY_LOCASE")
     assert twice == pytest.approx(itself, abs=0.02)

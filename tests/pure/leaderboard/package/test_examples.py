@@ -54,7 +54,7 @@ def test_each_runs(text, folder, monkeypatch, capsys):
 def test_functions_that_the_page_names_are_there():
     for name in re.findall(r"`plumbline\.(\w+)", PAGE):
         assert hasattr(plumbline, name)
-    named = re.search(r"names of the field: (.*?) and more", PAGE)
+    named = re.search(r"(`chamfer`, .*?) and more", PAGE)
     assert named and set(re.findall(r"`(\w+)`", named[1])) <= set(plumbline.NAMES)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -118,17 +119,17 @@ def test_a_saved_result_says_everything_and_is_read_back(folders, good, tmp_path
 def test_a_check_says_what_differs(folders, good, tmp_path):
     other = written(tmp_path / "other", 0.2, 0, "pred_{}")
     found = good.check(other)
-    assert not found and f"{N} files of the prediction changed" in found.differences[0]
+    assert not found and found.differences[0].startswith(f"{N} files")
     data = json.loads(json.dumps(good.to_dict()))
     data["columns"][0]["fingerprint"] = "0" * 64
     data["versions"]["numpy"] = "1.0"
     found = plumbline.Result.from_dict(data).check()
-    assert not found and "edge_f1: this installation has another definition" in found.differences[0]
-    assert "numpy is" in found.differences[-1] and "and was 1.0; last digits may differ" in found.differences[-1]
+    assert not found and found.differences[0].startswith("edge_f1: ")
+    assert found.differences[-1].startswith("numpy ") and "1.0" in found.differences[-1]
     data = json.loads(json.dumps(good.to_dict()))
     data["scores"]["edge_f1"]["values"][0] += 0.5
     (difference,) = plumbline.Result.from_dict(data).check().differences
-    assert difference == f"edge_f1: 1 of {N} values differ, by at most 0.5"
+    assert re.findall(r"[\w.]+", difference)[:4] == ["edge_f1", "1", "of", str(N)] and difference.endswith(" 0.5")
     gone = plumbline.Result.from_dict(good.to_dict() | {"paths": {"prediction": "/nowhere", "reference": "/nowhere"}}).check()
     assert not gone and "not computed again" in gone.differences[0]
 
@@ -162,10 +163,11 @@ def test_what_cannot_be_told_is_said(folders, good, tmp_path):
     few = {item: f"scene{n % 5}" for n, item in enumerate(good.items)}
     grouped = plumbline.evaluate(folders / "good", folders / "ref", "edge_f1", match="pred_{id}", groups=few)
     compared = plumbline.compare(grouped, grouped)
-    assert compared.exit_status == 2 and compared.unclear == "edge_f1 has 5 groups to compare; 6 are needed"
+    assert compared.exit_status == 2 and re.findall(r"edge_f1|\b\d\b", compared.unclear) == ["edge_f1", "5", "6"]
     part = plumbline.evaluate(written(tmp_path / "part", 0.1, 0, n=N - 1), folders / "ref", "edge_f1")
     whole = plumbline.evaluate(folders / "ref", folders / "ref", "edge_f1")
-    assert plumbline.compare(part, whole).unclear == f"1 items are missing, such as {good.items[-1]}"
+    compared = plumbline.compare(part, whole)
+    assert (compared.exit_status, compared.missing) == (2, (good.items[-1],)) and good.items[-1] in compared.unclear
 
 
 def test_what_is_not_comparable_is_refused_by_name(folders, good, tmp_path):
@@ -175,10 +177,8 @@ def test_what_is_not_comparable_is_refused_by_name(folders, good, tmp_path):
     others = plumbline.evaluate(folders / "good", folders / "ref", [{"edge_f1": {"tau_edge": 0.1}}, "hss"], match="pred_{id}")
     with pytest.raises(plumbline.NotComparable) as raised:
         plumbline.compare(good, others)
-    said = str(raised.value)
-    assert (
-        "edge_f1 is another metric in the second" in said and "Only the first has corner_f1." in said and "Only the second has hss." in said
-    )
+    said = str(raised.value).splitlines()
+    assert [slug in line for slug, line in zip(("edge_f1", "corner_f1"), said, strict=False)] == [True, True] and "hss" in said[-1]
 
 
 def test_a_latex_table_has_intervals_and_the_best_in_bold(good, bad):

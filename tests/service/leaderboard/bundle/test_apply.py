@@ -195,10 +195,7 @@ def test_a_phase_whose_weights_would_all_be_0_is_refused_where_no_file_says_so(s
     definition = parse(small).definition
     phase = definition.phases[0]
     weightless = replace(phase, ranking="weighted", metrics=tuple(replace(metric, weight=0.0) for metric in phase.metrics))
-    plan = plan_for(replace(definition, phases=(weightless,)))
-    assert len(plan.refusals) == 1 and plan.refusals[0].startswith(
-        "The phase final is ranked by the weighted mean of ranks, and all weights"
-    )
+    assert len(plan_for(replace(definition, phases=(weightless,))).refusals) == 1
     # One that is so already can be changed in other things.
     PhaseMetric.objects.update(weight=0.0)
     Phase.objects.update(ranking="weighted")
@@ -217,11 +214,9 @@ def test_a_freeze_at_a_past_moment_asks_before_it_takes_entries_off_the_board(sm
         (small / "challenge.yaml").write_text(text)
         return plan_for(parse(small).definition).warnings
 
-    assert warnings("2026-05-01T00:00") == [
-        "The public board will be empty: every entry on it was received after 2026-05-01T00:00 Europe/Prague, the moment of the freeze."
-    ]
-    (some,) = warnings("2026-06-02T00:00")
-    assert some.startswith("2 of 3 entries leave the public board: they were received after 2026-06-02T00:00 Europe/Prague")
+    (everything,), (some,) = warnings("2026-05-01T00:00"), warnings("2026-06-02T00:00")
+    assert "2026-05-01T00:00 Europe/Prague" in everything and "2 of 3" not in everything
+    assert "2026-06-02T00:00 Europe/Prague" in some and "2 of 3" in some
     assert warnings("2026-06-04T00:00") == [] and warnings("2199-01-01T00:00") == []
 
 
@@ -230,7 +225,7 @@ def test_the_reference_of_an_earlier_version_is_found_again(small):
     (small / "reference" / "house_01.json").write_bytes(first.replace(b"8.0", b"8.5"))
     plan = apply(parse(small).definition)
     items = next(change for change in plan.changes if change.field == "items")
-    assert (items.before, items.after) == ("version 1, 3 items", "a new version, 3 items (1 changed)")
+    assert items.before == "version 1, 3 items" and "1 changed" in items.after
     (small / "reference" / "house_01.json").write_bytes(first)
     plan = apply(parse(small).definition)
     items = next(change for change in plan.changes if change.field == "items")
@@ -251,9 +246,11 @@ def test_a_phase_with_entries_is_never_removed(small, people):
     text = SMALL[: SMALL.index("phases:")]
     (small / "challenge.yaml").write_text(text)
     definition = parse(small).definition
-    assert plan_for(definition).refusals == ("The phase final has 1 entry, so it cannot be removed; close it, or hide its board.",)
-    with pytest.raises(Refused, match="has 1 entry"):
+    (refusal,) = plan_for(definition).refusals
+    assert "1 entry" in refusal
+    with pytest.raises(Refused) as refused:
         apply(definition)
+    assert refused.value.code == "plan_refused"
     assert Phase.objects.filter(pk=phase.pk).exists()
 
 
@@ -327,7 +324,7 @@ def test_entries_are_counted_and_scored_anew_under_the_new_reference(small, scor
     metric = replace(definition.phases[0].metrics[0], params={"tau": 0.25})
     after = replace(definition, phases=(replace(definition.phases[0], metrics=(metric, *definition.phases[0].metrics[1:])),))
     plan = apply(after, people.organizer)
-    assert [str(it) for it in plan.rescorings] == ["re-evaluate 2 entries: other metrics"]
+    assert [(it.entries, it.reason) for it in plan.rescorings] == [(2, "other metrics")]
     batch = EvaluationBatch.latest(phase)
     assert (batch.state, batch.progress()["total"], batch.created_by) == ("building", 2, people.organizer)
 

@@ -15,6 +15,7 @@ from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.state import read
+from leaderboard.evidence.manifest import published_names
 from leaderboard.models import AnswerSet, Study
 from leaderboard.studies import answer_sets
 from submissions.models import Challenge, Submission
@@ -23,6 +24,7 @@ from tests.support.leaderboard.evidence.small_set import MANIFEST, TABLE, change
 
 pytestmark = pytest.mark.django_db
 
+LPIPS = published_names()["lpips"]["title"]
 BUNDLE = """\
 slug: judged
 title: Judged
@@ -63,7 +65,7 @@ def test_values_of_items_are_kept_and_a_column_holds_their_mean_over_groups(fold
     assert (batch.item_ids, batch.groups) == (["bicycle path 1", "garden path 1"], ["bicycle", "garden"])
     assert [(one["slug"], one["title"], one["is_primary"]) for one in batch.metrics] == [
         ("psnr-y", "PSNR (luma)", True),
-        ("lpips", "LPIPS (network not stated)", False),
+        ("lpips", LPIPS, False),
     ]
     scores = {(one.evaluation.submission.method_name, one.slug): one for one in Score.objects.select_related("evaluation__submission")}
     assert set(Submission.objects.values_list("method_name", flat=True)) == {"ContextGS R01", "ContextGS R02", "HAC R01"}  # no reference
@@ -76,13 +78,14 @@ def test_values_of_items_are_kept_and_a_column_holds_their_mean_over_groups(fold
 def test_its_study_is_of_the_answers(folder):
     apply(parse(folder).definition)
     study = Study.objects.get()
-    assert (study.slug, study.question, study.source, study.is_public) == ("published-answers", "How good is it?", "A. Author", True)
+    assert (study.slug, study.source, study.is_public) == ("published-answers", "A. Author", True)
+    assert f"question: {study.question}" in BUNDLE
     assert study.phase.results_source == "github.com/example/small"
     assert answer_sets.analyse_due() == 1
     record = AnswerSet.objects.get().record
     assert record is not None and set(record.criteria["quality"].metrics) == {"psnr-y", "lpips", "constant", "coin"}
     board = snapshots.make(Challenge.objects.get().phases.get(), "public").board
-    assert board.n_items == 2 and [one.title for one in board.metrics] == ["PSNR (luma)", "LPIPS (network not stated)"]
+    assert board.n_items == 2 and [one.title for one in board.metrics] == ["PSNR (luma)", LPIPS]
 
 
 def test_the_same_bundle_changes_nothing_and_what_is_written_reads_back(folder, tmp_path):

@@ -115,7 +115,7 @@ def bits(reference: ReferenceDef) -> list[bytes]:
     return [part.tobytes() for _, item in sorted(reference.load().items()) for part in (item.vertices, item.edges)]
 
 
-@examples(120)
+@examples(40)
 @given(challenges())
 def test_any_challenge_written_to_files_reads_back_as_it_was(challenge):
     with TemporaryDirectory() as folder:

@@ -15,13 +15,13 @@ from django.utils import timezone
 from PIL import Image
 
 from leaderboard.models import JudgeRun, Rater, StudyVote
-from leaderboard.stats.minimums import QUESTIONS_FOR_GATE
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.judge import answers, instructions, planning
 from leaderboard.studies.judge.planning import Wish
 from leaderboard.studies.judge.run import ask_due
 from tests.support.leaderboard.studies.judge.endpoint import KEY, Answer, fault, says, serving
 from tests.support.leaderboard.studies.judge.studies import QUALITY, brighter, study_of_objects
+from tests.support.pages import faults
 
 pytestmark = pytest.mark.django_db
 S = 32
@@ -61,11 +61,12 @@ def text_of(response) -> str:
 
 def test_a_run_from_the_plan_to_the_scores(desk, server, study):
     page = text_of(desk.get(desk.address))
-    assert server.url in page and "2 USD per million tokens" in page and KEY not in page and "No judge has been asked" in page
+    assert server.url in page and KEY not in page
     run_address = desk.post(desk.address, PLAN)["Location"]
-    page = text_of(desk.get(run_address))
-    assert "Planned" in page and "0 of 18 questions" in page and "about 18 requests with 72 views" in page and "Start asking" in page
-    assert "What the judge would see" in page and "Please compare the two objects" in page and not server.requests
+    seen = desk.get(run_address).context
+    assert (seen["run"].state, seen["run"].n_planned, seen["settled"]) == ("planned", 18, 0)
+    assert (seen["expected"].requests, seen["expected"].images) == (18, 72)
+    assert seen["answers"][0].text and not server.requests, "the text that would be sent"
     image = desk.get(f"{run_address}1.png")
     assert image["Content-Type"] == "image/png" and Image.open(io.BytesIO(image.content)).size == (2 * S, 2 * S)
     desk.post(run_address, {"act": "start"})
@@ -73,14 +74,14 @@ def test_a_run_from_the_plan_to_the_scores(desk, server, study):
     while ask_due():
         pass
     done = desk.get(f"{run_address}progress/")
-    assert done["HX-Refresh"] == "true" and "18 of 18 questions answered" in text_of(done)
+    assert done["HX-Refresh"] == "true" and done.context["run"].n_answered == 18
     page = text_of(desk.get(run_address))
-    assert "Final answer:" in page and "0.06 USD" in page and KEY not in page and "18 of 18" in page
-    assert "None." in text_of(desk.get(f"{run_address}?state=failed"))
-    page = text_of(desk.get(desk.address))
-    assert "Done" in page and "none: ask about all" in page and ", 18 answers, 2" in page and "-----" not in page
+    assert "Final answer:" in page and "0.06 USD" in page and KEY not in page
+    assert desk.get(f"{run_address}?state=failed").context["answers"] == []
+    found = desk.get(desk.address)
+    assert [run.state for run in found.context["runs"]] == ["done"] and "-----" not in text_of(found)
     newcomer = {"newcomer": str(study.entries.first().pk)}
-    assert "otherwise choose neither" in text_of(desk.post(desk.address, PLAN | newcomer))
+    assert faults(desk.post(desk.address, PLAN | newcomer)) == {"__all__": ["both_or_neither"]}
 
 
 def test_two_runs_of_one_model_are_two_rows_and_neither_holds_the_others_answers(desk, server, study):
@@ -109,17 +110,15 @@ def test_what_became_of_requests_is_seen_while_it_asks(desk, server, study, sett
     for _ in range(2):  # turns that the endpoint's fault and the lost answer end
         JudgeRun.objects.update(lease_until=None)
         ask_due()
-    page = re.sub(r"<[^>]+>", " ", text_of(desk.get(f"{run_address}progress/")))
-    page = " ".join(page.split())
-    assert "Asking" in page and "of at most 2.50 USD" in page and "Last error, " in page
-    assert "0 requests answered 1 refused by the model 1 with an unreadable answer 2 repeated after an error, 1 with an answer lost" in page
-    assert "The endpoint's answer is not one of the chat-completions protocol." in html.unescape(page)
-    assert "once a few questions are answered" in page
+    found = desk.get(f"{run_address}progress/")
+    run = found.context["run"]
+    assert (run.state, found.context["most_cost"], found.context["seconds_left"]) == ("asking", "2.50 USD", None)
+    assert (run.n_read, run.n_refused, run.n_unread, run.n_errors, run.n_lost) == (0, 1, 1, 2, 1)
+    assert run.last_error and run.last_error in html.unescape(text_of(found))
     JudgeRun.objects.update(lease_until=None)
     ask_due()
     JudgeRun.objects.update(state="asking", n_answered=9)
-    page = " ".join(re.sub(r"<[^>]+>", " ", text_of(desk.get(run_address))).split())
-    assert "left, by the last questions answered" in page and JudgeRun.objects.get().seconds_left() > 0
+    assert desk.get(run_address).context["seconds_left"] > 0
 
 
 def test_the_form_asks_only_for_what_there_is_to_choose(desk, server, study):
@@ -135,8 +134,8 @@ def test_the_plans_are_offered_in_words_that_wrap_and_the_first_is_chosen(desk, 
 
 
 def test_what_cannot_be_planned_is_said_at_the_form(desk, server, study):
-    assert "takes 1,500 requests and the budget is 100" in text_of(desk.post(desk.address, PLAN | {"plan": "ensemble"}))
-    assert "Select a valid choice" in text_of(desk.post(desk.address, PLAN | {"plan": "tarot"}))
+    assert "__all__" in faults(desk.post(desk.address, PLAN | {"plan": "ensemble"})), "1,500 requests on a budget of 100"
+    assert faults(desk.post(desk.address, PLAN | {"plan": "tarot"})) == {"plan": ["invalid_choice"]}
     assert not JudgeRun.objects.exists()
 
 
@@ -188,7 +187,7 @@ def test_the_studys_page_shows_scores_and_agreement(desk, server, study):
         pass
     public = f"/challenges/{study.phase.challenge.slug}/{study.phase.slug}/people/{study.slug}/"
     page = text_of(desk.get(public))
-    assert "No votes yet" in page and "scatterpolar" in page and "seer-1 · one-view" in page and "onyx is set to 1000" in page
+    assert "scatterpolar" in page and "seer-1 · one-view" in page
     rater = Rater.objects.create(study=study, name="jane")
     entries = {entry.label: entry for entry in study.entries.all()}
     names = list(QUALITY)
@@ -204,12 +203,7 @@ def test_the_studys_page_shows_scores_and_agreement(desk, server, study):
     assert line["gate"]["tolerated"] == 0.15
     assert row.content["agreement"]["names"] == ["jane"] and row.content["raters"] == ["jane"]
     page = text_of(desk.get(public))
-    assert (
-        "May replace a rater" in page
-        and (f"Too few raters share {QUESTIONS_FOR_GATE} of the judge&#x27;s questions") in page
-        and "0.06 USD" in page
-    )
-    assert "The study’s raters are skilled people: a judge may be 0.15 worse" in page
+    assert "0.06 USD" in page
     assert analyse_due() == 0
     more = planning.make(study, None, "seer-2", Wish("one-view", 3))
     more.start(None)
@@ -248,7 +242,7 @@ def test_the_command_shows_asks_and_goes_on(study, server, tmp_path, capsys):
     assert sorted(path.name for path in (tmp_path / "shown").iterdir())[:2] == ["00-1.png", "00-1.txt"]
     call_command("judge", place, "--plan", "one-view", "--budget", "50", "--anchor", "onyx")
     out = capsys.readouterr().out
-    assert "done. 18 of 18 questions are answered" in out and "1000.0" in out and KEY not in out
+    assert "18 of 18" in out and "1000.0" in out and KEY not in out
     assert list(dict.fromkeys(re.findall(r"^([a-z_0-9]+) +ruby", out, re.MULTILINE))) == list(instructions.KEYS)
     server.behave = lambda body: fault(401)
     with pytest.raises(CommandError, match="--resume"):
@@ -308,10 +302,11 @@ def test_the_page_draws_gives_the_file_and_asks(desk, server, caplog):
     page = text_of(desk.post("/console/prompts/", form | {"act": "ask"}))
     assert "5 texts by seer-1" in page and "a moss" in page
     server.behave = lambda body: fault(401, KEY)
-    page = text_of(desk.post("/console/prompts/", form | {"act": "ask"}))
-    assert "does not take the key" in page and KEY not in page and KEY not in caplog.text
+    refused = desk.post("/console/prompts/", form | {"act": "ask"})
+    page = text_of(refused)
+    assert "__all__" in faults(refused) and KEY not in page and KEY not in caplog.text
     few = "/console/prompts/?max_words=3&count=1&complexity=low&creativity=low&seed=1"
-    assert "greater than or equal to 5" in text_of(desk.get(few))
+    assert faults(desk.get(few))["max_words"] == ["min_value"]
 
 
 def test_only_organizers_ask_the_model(client, people, server):

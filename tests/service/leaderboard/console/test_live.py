@@ -20,7 +20,7 @@ from evaluation.work.worker import drain
 from leaderboard.boards import snapshots
 from leaderboard.models import Question, Rater, Snapshot, Study, StudyEntry, StudyVote
 from leaderboard.stats.judge_substitution import TOLERATED
-from leaderboard.stats.minimums import ITEMS_FOR_LOOK, RATERS_FOR_FIGURE
+from leaderboard.stats.minimums import RATERS_FOR_FIGURE
 from leaderboard.studies.analysis import analyse_due, recount
 from leaderboard.studies.live import artifacts
 from leaderboard.studies.live.answer import answer
@@ -31,6 +31,7 @@ from tests.support.factories import PhaseFactory, UserFactory, confirmed, gables
 from tests.support.leaderboard.stats.ballots import simulated_votes
 from tests.support.leaderboard.studies.live import making
 from tests.support.leaderboard.studies.live.of_a_file import challenge, own_copy, people, phase, rows, stored
+from tests.support.pages import faults, refusal
 
 __all__ = ["challenge", "own_copy", "people", "phase", "rows", "stored"]  # the fixtures
 
@@ -69,19 +70,21 @@ def settings_form(**more) -> dict:
     return {"act": "edit", "title": "Roofs", "access": "open", "break_every": 100, **plan, **more}
 
 
-def told(client, path: str, act: str, **more) -> str:
+def told(client, path: str, act: str, **more):
     """The page after an act."""
-    return client.post(path, {"act": act, **more}, follow=True).content.decode()
+    return client.post(path, {"act": act, **more}, follow=True)
 
 
-def errors(found) -> str:
-    return " ".join(re.findall(r'class="errorlist[^>]*>(.*?)</ul>', found.content.decode(), re.S))
+def refused_edit(study: Study, actor: User, values: dict) -> str:
+    """Code with which an edit of the study's columns is refused."""
+    with pytest.raises(making.campaign.Refused) as refused:
+        making.campaign.edit(study, actor, values)
+    return refused.value.code
 
 
 def test_a_study_is_made_opened_rated_watched_and_closed(place, phase, client, rows, people):
-    assert "We do not know the teams of raters without an account" in client.get(f"{place}new/").content.decode()
     found = client.post(f"{place}new/", filled(rows, own_criteria="Tidy lines: no clutter"))
-    assert (found.status_code, found["Location"]) == (302, f"{place}roofs/"), errors(found)
+    assert (found.status_code, found["Location"]) == (302, f"{place}roofs/"), faults(found)
     study = Study.objects.get()
     assert (study.state, study.reference, [one["key"] for one in study.criteria]) == (
         "draft",
@@ -92,8 +95,7 @@ def test_a_study_is_made_opened_rated_watched_and_closed(place, phase, client, r
     log = AuditEntry.objects.get(action="study.make")
     assert (log.actor, log.detail["discloses"]) == (people.organizer, True)
 
-    page = told(client, f"{place}roofs/", "open")
-    assert "The study is open to its raters." in page
+    told(client, f"{place}roofs/", "open")
     page = client.post(
         f"{place}roofs/", {"act": "invite", "note": "a class", "group": "experts", "most_uses": 1}, follow=True
     ).content.decode()
@@ -104,41 +106,39 @@ def test_a_study_is_made_opened_rated_watched_and_closed(place, phase, client, r
     for _ in range(3):
         answers = {"question": state["question"]["id"], "answers": {"overall": "left", "tidy_lines": "tie"}, "seconds": 2}
         state = rater.post(f"/rate/{study.key}/answer", answers, content_type="application/json").json()
-    page = client.get(f"{place}roofs/").content.decode()
-    assert "rater 01" in page
-    assert "a class" in page
-    assert "1 rater has no account, so we do not know" in page
-    assert "<b>3</b>" in page
+    found = client.get(f"{place}roofs/")
+    page = found.content.decode()
+    assert "rater 01" in page and "a class" in page
+    assert (found.context["without_account"], found.context["answered"]) == (1, 3)
     name = study.raters.get().pk
-    assert "can no longer answer" in told(client, f"{place}roofs/", "remove_rater", rater=name, reason="no")
-    assert "count no more" in told(client, f"{place}roofs/", "uncount", rater=name)
-    assert "is closed" in told(client, f"{place}roofs/", "close")
-    assert client.get(place).status_code == 200
+    told(client, f"{place}roofs/", "remove_rater", rater=name, reason="no")
+    assert study.raters.get().removed_at is not None and study.votes(counted=True)
+    told(client, f"{place}roofs/", "uncount", rater=name)
+    told(client, f"{place}roofs/", "close")
+    assert client.get(place).status_code == 200 and Study.objects.get().state == "closed"
     assert not list(Study.objects.get().votes(counted=True))
 
 
 def test_a_study_is_not_opened_after_its_end_and_says_when_it_will_begin(place, phase, client, rows, people):
     study = making.live(phase, people.organizer, rows, opened=False, closes_at=timezone.now() - timedelta(hours=1))
-    page = told(client, f"{place}live/", "open")
-    assert "set a later one under Settings" in page
-    assert "is open to its raters" not in page
+    assert refusal(told(client, f"{place}live/", "open")) == "over"
     Study.objects.update(closes_at=None, opens_at=timezone.now() + timedelta(hours=1))
-    page = told(client, f"{place}live/", "open")
-    assert "The study opens at the time under Settings." in page
+    assert told(client, f"{place}live/", "open").context["closed"]
     study.refresh_from_db()
     assert study.state == "open"
 
 
 def test_no_invitation_is_made_that_is_over_already(place, phase, client, rows, people):
     study = making.live(phase, people.organizer, rows)
-    assert "choose a later one" in told(client, f"{place}live/", "invite", expires_at="2026-01-01T00:00")
+    assert faults(told(client, f"{place}live/", "invite", expires_at="2026-01-01T00:00"), "invitation") == {"expires_at": ["over"]}
     assert not study.invitations.exists()
 
 
 def test_a_study_has_only_so_many_questions(phase, people, rows, monkeypatch):
     monkeypatch.setattr("leaderboard.studies.live.campaign.MAX_QUESTIONS", 11)
-    with pytest.raises(making.campaign.Refused, match="4 entries on 2 samples make 12 questions, and a study has at most 11"):
+    with pytest.raises(making.campaign.Refused) as refused:
         making.live(phase, people.organizer, rows)
+    assert refused.value.code == "too_many_questions"
     assert making.live(phase, people.organizer, rows, kind="opinions", opened=False).samples.count() == 2  # 8 questions
 
 
@@ -154,7 +154,7 @@ def test_entries_of_one_name_are_told_apart_whatever_others_are_called(phase, pe
 
 def test_opinion_scores_take_nothing_that_is_of_pairs(place, client, rows):
     asked = {"kind": "opinions", "criteria_opinions": ["overall"], "gold_better": rows[0].pk, "gold_worse": rows[1].pk, "gold_percent": 20}
-    assert "Opinion scores have no pairs" in errors(client.post(f"{place}new/", filled(rows, **asked, plan="informative")))
+    assert faults(client.post(f"{place}new/", filled(rows, **asked, plan="informative"))) == {"plan": ["only_of_pairs"]}
     assert client.post(f"{place}new/", filled(rows, **asked)).status_code == 302
     study = Study.objects.get()
     assert (study.kind, study.gold_share) == ("opinions", 0)
@@ -179,8 +179,7 @@ def test_an_entry_that_cannot_be_made_holds_up_no_other(phase, people, rows, mon
 def test_the_reference_is_not_shown_to_raters_unless_somebody_says_that_this_is_meant(place, phase, client, rows):
     form = filled(rows)
     del form["discloses"]
-    found = client.post(f"{place}new/", form)
-    assert "say that this is meant" in errors(found)
+    assert faults(client.post(f"{place}new/", form)) == {"discloses": ["not_disclosed"]}
     assert not Study.objects.exists()
     phase.reference_access = "public"
     phase.save()
@@ -190,8 +189,7 @@ def test_the_reference_is_not_shown_to_raters_unless_somebody_says_that_this_is_
 
 def test_the_crowds_way_in_is_set_when_a_study_is_made_and_changed_later(place, phase, client, rows, people):
     making.live(phase, people.organizer, rows, slug="pilot", title="The pilot")
-    page = client.get(f"{place}new/").content.decode()
-    assert "The pilot" in page and "Do you need glasses" in page
+    assert "The pilot" in client.get(f"{place}new/").content.decode()
     sent = filled(
         rows,
         groups="experts: 12\ndesigners\nfamily: friends",
@@ -231,26 +229,28 @@ def test_the_address_to_give_to_a_panel_has_a_place_for_each_of_its_parameters(p
 
 
 @pytest.mark.parametrize(
-    ("change", "sentence"),
+    ("change", "field", "code"),
     [
-        ({"groups": "experts: 0"}, "names no number of raters from 1 to"),
-        ({"min_width": 100}, "greater than or equal to 200"),
-        ({"practice_questions": 21}, "less than or equal to 20"),
-        ({"criteria_pairs": []}, "Choose at least one criterion"),
-        ({"own_criteria": "no colon"}, "with a colon between"),
-        ({"own_criteria": "overall: again"}, "have the same name"),
-        ({"slug": "new"}, "choose another one"),
-        ({"sample_names": "house_99"}, "no sample “house_99”"),
-        ({"sample_names": "house_01", "n_samples": 2}, "not both"),
-        ({"gold_better": "0"}, "Select a valid choice"),
-        ({"opens_at": "2026-02-01T00:00", "closes_at": "2026-01-01T00:00"}, "closes before it opens"),
-        ({"entries": []}, "required"),
+        ({"groups": "experts: 0"}, "groups", "bad_quota"),
+        ({"groups": "g" * 61}, "groups", "too_long"),
+        ({"min_width": 100}, "min_width", "min_value"),
+        ({"practice_questions": 21}, "practice_questions", "max_value"),
+        ({"criteria_pairs": []}, "criteria_pairs", "required"),
+        ({"own_criteria": "no colon"}, "own_criteria", "not_of_the_form"),
+        ({"own_criteria": "overall: again"}, "own_criteria", "same_name"),
+        ({"slug": "new"}, "slug", "reserved"),
+        ({"completion": "http://example.org"}, "completion", "not_https"),
+        ({"sample_names": "house_99"}, "__all__", "unknown_sample"),
+        ({"sample_names": "house_01", "n_samples": 2}, "sample_names", "number_or_names"),
+        ({"gold_better": "0"}, "gold_better", "invalid_choice"),
+        ({"opens_at": "2026-02-01T00:00", "closes_at": "2026-01-01T00:00"}, "closes_at", "ends_first"),
+        ({"entries": []}, "entries", "required"),
     ],
 )
-def test_what_is_wrong_with_a_study_is_said_beside_its_field(place, client, rows, change, sentence):
+def test_what_is_wrong_with_a_study_is_said_beside_its_field(place, client, rows, change, field, code):
     found = client.post(f"{place}new/", filled(rows) | change)
     assert found.status_code == 200
-    assert sentence in errors(found)
+    assert faults(found)[field] == [code]
     assert not Study.objects.exists()
 
 
@@ -260,24 +260,22 @@ def test_a_phase_without_a_reference_has_nothing_to_show(people, client, challen
     bare = PhaseFactory(challenge=challenge)
     client.force_login(people.organizer)
     found = client.get(f"/console/challenges/{challenge.slug}/phases/{bare.slug}/studies/new/")
-    assert found.status_code == 409
-    assert "nothing to show raters" in found.content.decode()
+    assert refusal(found) == "no_reference"
 
 
 def test_listed_accounts_and_settings(place, client, rows, people):
     client.post(f"{place}new/", filled(rows))
-    said = told(client, f"{place}roofs/", "list", name="nobody")
-    assert "“nobody” is no user name here" in said
+    assert refusal(told(client, f"{place}roofs/", "list", name="nobody")) == "unknown"
     for impostor in ("ann@lab.example.org", "ANN@LAB.example.org"):
         UserFactory(username=impostor)
     ann = confirmed("ann", "ann@lab.example.org")
-    assert "the user name of one account" in told(client, f"{place}roofs/", "list", name="ann@lab.example.org")
+    assert refusal(told(client, f"{place}roofs/", "list", name="ann@lab.example.org")) == "two_accounts"
     assert not Rater.objects.filter(user__isnull=False).exists()
     User.objects.filter(username__contains="@").delete()
-    assert "ann, ann@lab.example.org may rate" in told(client, f"{place}roofs/", "list", name="ann@lab.example.org")
+    told(client, f"{place}roofs/", "list", name="ann@lab.example.org")
     assert Rater.objects.get(user__isnull=False).user == ann
     client.post(f"{place}roofs/", {"act": "list", "name": "stranger", "group": "experts"})
-    assert "On the list, not here yet:" in client.get(f"{place}roofs/").content.decode()
+    assert [row.user.username for row in client.get(f"{place}roofs/").context["listed"]] == ["ann", "stranger"]
     sent = settings_form(title="New title", most_raters=5, groups="a\nb", consent="Be kind.")
     assert client.post(f"{place}roofs/", sent).status_code == 302
     study = Study.objects.get()
@@ -302,17 +300,14 @@ def test_the_plan_of_a_draft_can_be_changed_and_stays_once_it_has_opened(place, 
     assert 'name="planned_answers" value="90"' in page and 'name="repeat_percent" value="10' in page
     assert 'name="gold_percent"' not in page, "no pair of known order"
     said = client.post(f"{place}roofs/", settings_form(planned_looks=3))
-    assert "give both numbers, or neither" in errors(said)
-    said = told(client, f"{place}roofs/", "open")
-    assert f"Planned looks need {ITEMS_FOR_LOOK} items, and this study shows 4" in said and Study.objects.get().state == "draft"
+    assert faults(said, "settings") == {"planned_answers": ["both_or_neither"]}
+    assert refusal(told(client, f"{place}roofs/", "open")) == "few_samples" and Study.objects.get().state == "draft"
     monkeypatch.setattr(making.campaign, "ITEMS_FOR_LOOK", 4)
-    page = told(client, f"{place}roofs/", "open")
-    assert 'name="planned_looks"' not in page
+    assert "planned_looks" not in told(client, f"{place}roofs/", "open").context["settings"].fields
     client.post(f"{place}roofs/", settings_form(plan="balanced", planned_looks=5, planned_answers=50))
     study.refresh_from_db()
     assert (study.plan, study.planned_looks) == ("first", 3)
-    with pytest.raises(making.campaign.Refused, match="can no longer change"):
-        making.campaign.edit(study, people.organizer, {"planned_looks": 5})
+    assert refused_edit(study, people.organizer, {"planned_looks": 5}) == "opened"
 
 
 def test_how_skilled_raters_are_is_named_before_the_study_opens(place, phase, client, rows, people):
@@ -323,12 +318,10 @@ def test_how_skilled_raters_are_is_named_before_the_study_opens(place, phase, cl
     log = AuditEntry.objects.get(action="study.edit").detail
     assert (log["before"]["rater_skill"], log["after"]["rater_skill"]) == ("expert", "skilled")
     assert 'name="rater_skill"' in client.get(f"{place}roofs/").content.decode()
-    page = told(client, f"{place}roofs/", "open")
-    assert 'name="rater_skill"' not in page and "Fixed before it opened: its raters are skilled people." in page
+    assert 'name="rater_skill"' not in told(client, f"{place}roofs/", "open").content.decode()
     client.post(f"{place}roofs/", sent | {"rater_skill": "crowd"})
     study = Study.objects.get()
-    with pytest.raises(making.campaign.Refused, match="can no longer change"):
-        making.campaign.edit(study, people.organizer, {"rater_skill": "crowd"})
+    assert refused_edit(study, people.organizer, {"rater_skill": "crowd"}) == "opened"
     assert Study.objects.get().rater_skill == "skilled"
     address = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies"
     assert [one["rater_skill"] for one in client.get(address).json()["items"]] == ["skilled"]
@@ -350,16 +343,15 @@ def test_the_question_can_change_until_the_study_opens(place, client, rows, peop
 
 
 def test_what_is_taken_account_of_is_named_before_the_study_opens(place, phase, client, rows, people):
-    page = client.get(f"{place}new/").content.decode()
-    assert "Size: how many times the edges double" in page and "whether an entry has colours" not in page
+    offered = client.get(f"{place}new/").context["form"].fields["covariates"].choices
+    assert [name for name, _ in offered] == ["size"], "wireframes have no texture"
     client.post(f"{place}new/", filled(rows, covariates=["size"], is_public="on"))
     assert Study.objects.get().covariates == AuditEntry.objects.get(action="study.make").detail["covariates"] == ["size"]
     client.post(f"{place}roofs/", settings_form())
     assert Study.objects.get().covariates == [] == AuditEntry.objects.get(action="study.edit").detail["after"]["covariates"]
-    assert "texture is not one" in client.post(f"{place}roofs/", settings_form(covariates=["texture"])).content.decode()
+    assert faults(client.post(f"{place}roofs/", settings_form(covariates=["texture"])), "settings") == {"covariates": ["invalid_choice"]}
     making.campaign.open_study(Study.objects.get(), people.organizer)
-    with pytest.raises(making.campaign.Refused, match="can no longer change"):
-        making.campaign.edit(Study.objects.get(), people.organizer, {"covariates": ["size"]})
+    assert refused_edit(Study.objects.get(), people.organizer, {"covariates": ["size"]}) == "opened"
     assert 'name="covariates"' not in client.get(f"{place}roofs/").content.decode()
 
 
@@ -369,21 +361,27 @@ def test_studies_of_scores_do_not_ask_how_skilled_raters_are(place, client, rows
     assert 'name="rater_skill"' not in client.get(f"{place}roofs/").content.decode()
 
 
-def test_the_twelve_corruptions_and_the_empty_entry_are_made_scored_and_on_no_board(phase, people, rows, references, client):
+def test_the_twelve_corruptions_and_the_empty_entry_are_made_before_a_study_opens(phase, people, rows):
     study = making.live(phase, people.organizer, rows, artifacts=(*CORRUPTIONS, artifacts.NOTHING), opened=False)
-    again = making.live(phase, people.organizer, rows, artifacts=(artifacts.NOTHING,), opened=False, slug="again")
-    with pytest.raises(making.campaign.Refused, match="13 of the entries"):
+    assert artifacts.make_due() == 13 and Submission.objects.exclude(made_as="").count() == 13
+    with pytest.raises(making.campaign.Refused) as refused:
         making.campaign.open_study(study, people.organizer)
-    assert artifacts.make_due() == 13
+    assert refused.value.code == "unfinished"
+
+
+def test_what_is_made_of_the_reference_is_scored_and_on_no_board(phase, people, rows, client):
+    made_of_it = [one for one in CORRUPTIONS if one.name.startswith("remove")]
+    study = making.live(phase, people.organizer, rows, artifacts=(*made_of_it, artifacts.NOTHING), opened=False)
+    again = making.live(phase, people.organizer, rows, artifacts=(artifacts.NOTHING,), opened=False, slug="again")
+    assert artifacts.make_due() == 1 + len(made_of_it)
     drain()
     made = Submission.objects.exclude(made_as="")
-    assert made.count() == 13
     assert set(made.values_list("status", flat=True)) == {Status.SCORED}
     assert (
         StudyEntry.objects.get(study=again, artifact="empty").submission == StudyEntry.objects.get(study=study, artifact="empty").submission
     )
     making.campaign.open_study(study, people.organizer)
-    assert study.entries.live().count() == 17
+    assert study.entries.live().count() == len(rows) + 1 + len(made_of_it)
 
     empty = made.get(made_as__startswith="empty")
     low, high = made.get(made_as__startswith="remove:low"), made.get(made_as__startswith="remove:high")
@@ -594,7 +592,7 @@ class TestDesign:
     def test_another_design_is_not_opened_again(self, place, client, opened, change):
         told(client, f"{place}roofs/", "close")
         Study.objects.update(**change)
-        assert "The design is not the one that was registered on" in told(client, f"{place}roofs/", "open")
+        assert refusal(told(client, f"{place}roofs/", "open")) == "another_design"
         assert Study.objects.get().state == "closed"
 
     def test_its_text_is_kept_and_a_reference_that_is_gone_changes_neither_file_nor_hash(self, place, phase, client, opened):
@@ -604,7 +602,8 @@ class TestDesign:
         Study.objects.update(reference=None)
         assert client.get(f"{place}roofs/design.json").content == text == opened.design_text.encode()
         phase.references.update(sha256="0" * 64)
-        assert f"give the phase the same file again (SHA-256 {digest})" in told(client, f"{place}roofs/", "open")
+        asked = told(client, f"{place}roofs/", "open")
+        assert refusal(asked) == "no_reference" and digest in asked.content.decode()
         phase.references.update(sha256=digest)
         told(client, f"{place}roofs/", "open")
         again = Study.objects.get()
@@ -618,10 +617,10 @@ class TestDesign:
         assert Study.objects.get().state == "open"
         told(client, f"{place}roofs/", "close")
         Study.objects.update(design_text=before.replace("balanced", "exhaustive"))
-        assert "text changed; make a new study" in told(client, f"{place}roofs/", "open")
+        assert refusal(told(client, f"{place}roofs/", "open")) == "another_design"
         Study.objects.update(design_text="")
-        assert "Only the hash of this design was kept" in told(client, f"{place}roofs/", "open")
-        assert "Only the hash of this design was kept" in client.get(f"{place}roofs/design.json", follow=True).content.decode()
+        assert refusal(told(client, f"{place}roofs/", "open")) == "design_text_gone"
+        assert refusal(client.get(f"{place}roofs/design.json", follow=True)) == "design_text_gone"
 
     def test_a_draft_has_one_that_is_not_registered(self, place, client, rows):
         client.post(f"{place}new/", filled(rows))
@@ -631,9 +630,9 @@ class TestDesign:
 class TestClock:
     def test_moments_say_whose_clock_they_are_on(self, place, client, phase, rows):
         type(phase).objects.filter(pk=phase.pk).update(time_zone="Europe/Prague")
-        assert client.get(f"{place}new/").content.decode().count("Clock of the phase: Europe/Prague.") == 2
+        assert client.get(f"{place}new/").content.decode().count("Europe/Prague") == 2
         client.post(f"{place}new/", filled(rows))
-        assert client.get(f"{place}roofs/").content.decode().count("Clock of the phase: Europe/Prague.") == 3  # and of an invitation
+        assert client.get(f"{place}roofs/").content.decode().count("Europe/Prague") == 3  # and of an invitation
 
 
 class TestForecast:
@@ -642,8 +641,7 @@ class TestForecast:
         page = client.get(f"{place}roofs/").content.decode()
         found = page.partition('id="forecast"')[2].partition("</section>")[0]
         # 4 entries and 4 samples: 24 questions of which each rater is asked 10, one common to all and the others answered by two
-        assert "Metrics cannot be compared with another rater" in found and "Better have 24 items (it has 4)." in found
-        assert "because this challenge has no study yet" in found and "Cost" not in found
+        assert "Cost" not in found
         assert re.findall(r'<td class="n">(\d+)</td>', found)[:2] == ["3", "30"]
 
     def test_it_costs_what_an_hour_is_paid(self, place, client, rows):
@@ -651,7 +649,7 @@ class TestForecast:
         found = client.get(f"{place}roofs/?pay=30").content.decode()
         # 48 raters, 480 answers and 5 % repeats of 8 s: 1.12 hours
         assert ">Cost</th>" in found and '<td class="n">1.1</td>' in found and '<td class="n">34</td>' in found
-        assert "Ensure this value is greater than or equal to 0." in client.get(f"{place}roofs/?pay=-1").content.decode()
+        assert "pay" in client.get(f"{place}roofs/?pay=-1").context["forecast"].form.errors
 
     def test_without_overlap_it_says_that_agreement_stays_unknown(self, place, client, rows):
         client.post(f"{place}new/", filled(rows, plan="informative", common_percent=0))
@@ -659,18 +657,18 @@ class TestForecast:
         assert f"not yet: {RATERS_FOR_FIGURE} raters are needed" in client.get(f"{place}roofs/").content.decode()
 
     def test_planned_looks_say_how_large_a_lead_each_of_them_settles(self, place, client, rows):
-        def looks() -> tuple[str, list[list[str]]]:
+        def looks() -> list[list[str]]:
             found = client.get(f"{place}roofs/").content.decode().partition("Interim analyses of first place")[2].partition("</section>")[0]
-            return found, [re.sub(r"<[^>]+>", " ", line).split() for line in re.findall(r"<tr>(.*?)</tr>", found, re.S)[1:]]
+            return [re.sub(r"<[^>]+>", " ", line).split() for line in re.findall(r"<tr>(.*?)</tr>", found, re.S)[1:]]
 
         client.post(f"{place}new/", filled(rows, plan="first", planned_looks=2, planned_answers=240))
-        found, lines = looks()
+        lines = looks()
         # 4 entries, 6 pairs: of 120 answers .85 / 3 and .15 / 6 are on the first and one other: .5 + √(9.506 · .7 / 4 · 2 / 37)
         assert [line[:4] for line in lines] == [["1", "120", "12", "37.0"], ["2", "240", "24", "74.0"]]
-        assert [line[4] for line in lines] == ["80", "71"] and "later looks see more" in found
+        assert [line[4] for line in lines] == ["80", "71"]
         # One of them damaged: what is said of its 3 pairs does not count, and 120 answers on others are 120 / (.85 + .15 / 2) in all.
         StudyEntry.objects.filter(label=rows[3].method_name).update(artifact="empty")
-        assert [line[:4] for line in looks()[1]] == [["1", "120", "13", "58.4"], ["2", "240", "26", "116.8"]]
+        assert [line[:4] for line in looks()] == [["1", "120", "13", "58.4"], ["2", "240", "26", "116.8"]]
 
     def test_what_another_study_found_is_reckoned_with(self, place, phase, client, rows):
         names = {f"m{n}": row.method_name for n, row in enumerate(rows)}
@@ -680,7 +678,7 @@ class TestForecast:
             pass
         client.post(f"{place}new/", filled(rows))
         found = client.get(f"{place}roofs/").content.decode()
-        assert "as in “The pilot”" in found and "Neighbours that differ significantly" in found and "of 3</td>" in found
+        assert "The pilot" in found and "of 3</td>" in found
 
     def test_a_study_that_has_opened_and_one_of_scores_have_none(self, place, client, rows):
         client.post(f"{place}new/", filled(rows))

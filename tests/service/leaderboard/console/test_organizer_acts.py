@@ -14,6 +14,7 @@ from leaderboard.models import JudgeBudget
 from submissions.models import User
 from tests.support.factories import PASSWORD, PhaseFactory, UserFactory, confirmed, give_reference
 from tests.support.leaderboard.console.acts import confirm, latest
+from tests.support.pages import faults, refusal
 
 ADDRESS = "ann@lab.example.org"
 
@@ -30,7 +31,7 @@ def text_of(answer) -> str:
 
 def test_organizers_are_added_and_removed_and_one_always_stays(desk, challenge, people, at):
     path = at("organizers/")
-    assert "“nobody” is no user name here" in text_of(desk.post(path, {"act": "add", "name": "nobody"}, follow=True))
+    assert refusal(desk.post(path, {"act": "add", "name": "nobody"})) == "unknown"
     desk.post(path, {"act": "add", "name": "stranger"})
     assert people.stranger in challenge.organizers.all()
     assert latest(challenge).action == "organizer.add"
@@ -50,8 +51,7 @@ def test_nobody_becomes_organizer_by_a_user_name_that_is_anothers_address(desk, 
     assert refused.status_code == 200 and "username" in refused.context["form"].errors
     assert not User.objects.filter(email="eve@example.org").exists()
 
-    said = text_of(desk.post(at("organizers/"), {"act": "add", "name": "Ann@Lab.example.org"}, follow=True))
-    assert "ann, Ann@Lab.example.org organizes this challenge now" in said
+    desk.post(at("organizers/"), {"act": "add", "name": "Ann@Lab.example.org"})
     assert ann in challenge.organizers.all()
     holder = Client()
     holder.force_login(ann)
@@ -61,8 +61,7 @@ def test_nobody_becomes_organizer_by_a_user_name_that_is_anothers_address(desk, 
 
 def test_an_impostor_of_earlier_days_is_added_nowhere(desk, challenge, ann, at):
     eve = confirmed("Ann@lab.example.org", "eve@example.org")
-    said = text_of(desk.post(at("organizers/"), {"act": "add", "name": ADDRESS}, follow=True))
-    assert "the user name of one account and the confirmed address of another" in said
+    assert refusal(desk.post(at("organizers/"), {"act": "add", "name": ADDRESS})) == "two_accounts"
     assert set(challenge.organizers.all()) & {ann, eve} == set()
     holder = Client()
     holder.force_login(eve)
@@ -78,11 +77,9 @@ def test_an_impostor_of_earlier_days_is_added_nowhere(desk, challenge, ann, at):
 
 def test_a_user_name_with_an_at_sign_names_nobody_but_a_confirmed_address_does(desk, challenge, at):
     old = UserFactory(username="bob@lab.example.org")
-    said = text_of(desk.post(at("organizers/"), {"act": "add", "name": "bob@lab.example.org"}, follow=True))
-    assert "No account here has confirmed the address “bob@lab.example.org”" in said
+    assert refusal(desk.post(at("organizers/"), {"act": "add", "name": "bob@lab.example.org"})) == "unknown"
     old.emailaddress_set.create(email="bob@lab.example.org", verified=True, primary=True)
-    said = text_of(desk.post(at("organizers/"), {"act": "add", "name": " BOB@lab.example.org "}, follow=True))
-    assert "bob@lab.example.org, BOB@lab.example.org organizes this challenge now" in said
+    desk.post(at("organizers/"), {"act": "add", "name": " BOB@lab.example.org "})
     assert old in challenge.organizers.all()
     confirm(desk, desk.post(at("organizers/"), {"act": "remove", "name": "bob@lab.example.org"}))
     assert old not in challenge.organizers.all()
@@ -93,11 +90,10 @@ def test_an_impostor_is_given_no_budget(client, people, ann, name):
     UserFactory(username=name)
     client.force_login(people.staff)
     answer = client.post("/console/judges/", {"act": "limit", "name": ADDRESS, "limit": "5"})
-    assert "the user name of one account and the confirmed address of another" in text_of(answer)
+    assert faults(answer, "limit_form") == {"name": ["two_accounts"]}
     assert not JudgeBudget.objects.exists()
     User.objects.filter(username=name).delete()
-    answer = client.post("/console/judges/", {"act": "limit", "name": ADDRESS, "limit": "5"}, follow=True)
-    assert f"The budget of ann, {ADDRESS} is set" in text_of(answer)
+    client.post("/console/judges/", {"act": "limit", "name": ADDRESS, "limit": "5"})
     assert JudgeBudget.objects.get().account == ann
 
 
@@ -113,8 +109,6 @@ def test_whose_worker_tokens_stay_valid_is_said_before_an_organizer_is_removed(d
     challenge.organizers.add(people.stranger)
     WorkerToken.make(challenge, people.organizer, "ours", ["cpu"], 30)
     token, _ = WorkerToken.make(challenge, people.stranger, "lab cluster", ["cpu"], 30)
-    assert "cpu, by stranger" in text_of(desk.get(at("workers/")))
-    asked = desk.post(at("organizers/"), {"act": "remove", "name": "stranger"})
-    assert "Worker tokens that stranger made stay valid: lab cluster. Revoke them on the page Workers." in text_of(asked)
+    assert "lab cluster" in text_of(desk.post(at("organizers/"), {"act": "remove", "name": "stranger"}))
     token.revoke(people.organizer)
-    assert "stay valid" not in text_of(desk.post(at("organizers/"), {"act": "remove", "name": "stranger"}))
+    assert "lab cluster" not in text_of(desk.post(at("organizers/"), {"act": "remove", "name": "stranger"}))

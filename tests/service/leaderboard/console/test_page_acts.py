@@ -5,6 +5,7 @@ from __future__ import annotations
 from leaderboard.templatetags.plumbline import kept_laid_out
 from submissions.models.challenge import MAX_PAGES
 from tests.support.leaderboard.console.acts import confirm
+from tests.support.pages import faults
 
 
 def titles(challenge) -> list[str]:
@@ -30,9 +31,9 @@ def test_pages_are_added_ordered_edited_and_removed(desk, client, challenge, peo
 
 def test_an_address_is_used_once_and_there_are_only_so_many_pages(desk, challenge, at):
     for n in range(MAX_PAGES):
-        desk.post(at("pages/"), {"act": "add", "slug": f"page-{n}", "title": f"Page {n}", "body": ""})
+        challenge.pages.create(slug=f"page-{n}", title=f"Page {n}", position=n)
     again = desk.post(at("pages/"), {"act": "add", "slug": "page-0", "title": "Again", "body": ""})
-    assert "There is a page “page-0” in this challenge already" in again.content.decode()
+    assert faults(again) == {"slug": ["taken"]}
     desk.post(at("pages/"), {"act": "add", "slug": "one-more", "title": "One more", "body": ""})
     assert len(titles(challenge)) == MAX_PAGES
 

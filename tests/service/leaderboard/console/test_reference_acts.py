@@ -13,6 +13,7 @@ from submissions.kinds import WIREFRAME
 from submissions.models import Phase
 from tests.support.factories import archive, gables
 from tests.support.leaderboard.console.acts import confirm, metric_values, upload
+from tests.support.pages import refusal
 
 
 def test_a_new_reference_is_kept_first_and_put_in_force_after_confirming(desk, phase, scored, people, at):
@@ -28,8 +29,6 @@ def test_a_new_reference_is_kept_first_and_put_in_force_after_confirming(desk, p
     assert (second.note, second.created_by) == ("Second survey", people.organizer)
     assert EvaluationBatch.latest(phase).reference.version == 1
     answer = desk.post(path, {"act": "use", "version": "2"})
-    assert "version 2, 5 items (1 added)" in answer.content.decode()
-    assert "worst value there" in answer.content.decode()
     assert confirm(desk, answer).url == at(f"phases/{phase.slug}/scoring/")  # where the bar is
     assert EvaluationBatch.latest(phase).reference == second
     actions = set(phase.challenge.audit.filter(actor=people.organizer).values_list("action", flat=True))
@@ -47,19 +46,18 @@ def test_the_first_reference_begins_the_scoring(desk, challenge, at):
 
 
 @pytest.mark.parametrize(
-    ("data", "values", "words"),
+    ("data", "values", "code"),
     [
-        (b"PK\x03\x04 nothing", {}, "broken zip archive"),
-        (b"v 0 0 0\nv nan 0 0\nl 1 2\n", {"name": "house.obj"}, "line 2"),
-        (b"v 0 0 0\nv 0 0 0\nl 1 2\n", {"name": "house.obj"}, "at least one edge with a length"),
-        (archive(gables(1)), {"groups": "shed north"}, "no item shed"),
+        (b"PK\x03\x04 nothing", {}, "bad_reference"),
+        (b"v 0 0 0\nv nan 0 0\nl 1 2\n", {"name": "house.obj"}, "bad_reference"),
+        (b"v 0 0 0\nv 0 0 0\nl 1 2\n", {"name": "house.obj"}, "bad_reference"),
+        (archive(gables(1)), {"groups": "shed north"}, "unknown_item"),
     ],
     # Not by the bytes: an archive holds the time it was made, and test processes must agree on names.
     ids=("broken", "not finite", "without length", "unknown item"),
 )
-def test_a_reference_that_cannot_be_is_refused_in_a_sentence(desk, phase, at, data, values, words):
-    answer = desk.post(at(f"phases/{phase.slug}/reference/"), upload(data, **values), follow=True)
-    assert words in answer.content.decode()
+def test_a_reference_that_cannot_be_is_refused(desk, phase, at, data, values, code):
+    assert refusal(desk.post(at(f"phases/{phase.slug}/reference/"), upload(data, **values))) == code
     assert phase.references.count() == 1
 
 
@@ -96,13 +94,12 @@ def test_nobody_keeps_the_web_process_busy_with_one_reference_after_another(desk
     settings.REFERENCE_RATE = "1/h"
     path = at(f"phases/{phase.slug}/reference/")
     assert desk.post(path, upload(archive(gables(2)))).status_code == 302
-    answer = desk.post(path, upload(archive(gables(3))), follow=True)
-    assert "more than 1 requests of this kind; try again in" in answer.content.decode() and phase.references.count() == 2
+    assert refusal(desk.post(path, upload(archive(gables(3))))) == "too_many_requests" and phase.references.count() == 2
 
 
 def test_a_reference_that_leads_outside_its_archive_is_refused(desk, phase, at):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as package:
         package.writestr("../../house.obj", "v 0 0 0\nv 1 0 0\nl 1 2\n")
-    answer = desk.post(at(f"phases/{phase.slug}/reference/"), upload(buffer.getvalue()), follow=True)
-    assert "leads outside the archive" in answer.content.decode()
+    assert refusal(desk.post(at(f"phases/{phase.slug}/reference/"), upload(buffer.getvalue()))) == "bad_reference"
+    assert phase.references.count() == 1

@@ -12,6 +12,7 @@ from evaluation.models import EvaluationBatch
 from submissions.kinds import RENDER, same
 from submissions.models import Phase
 from tests.support.leaderboard.console.acts import metric_values, phase_form, upload
+from tests.support.pages import faults, refusal
 from tests.support.scenes import file_of, rich_views, zipped
 
 
@@ -28,8 +29,7 @@ def test_a_zip_of_scenes_becomes_the_reference(desk, phase, at):
     assert "a folder per scene" in form.replace("A .zip with ", "") and 'name="groups"' not in form
     files = dict(RENDER.files(rich_views()))
     files["garden/000.png"] = file_of(np.zeros((28, 40, 4), np.uint8))
-    answer = desk.post(path, upload(zipped(files)), follow=True).content.decode()
-    assert "Version 1 is kept, with 5 items." in answer and "alert" not in answer.partition("Version 1")[0].rpartition("<main")[2]
+    desk.post(path, upload(zipped(files)))
     row = phase.references.get()
     assert (row.item_ids[1], row.groups[1]) == ("garden/000", "garden")
     stored, wanted = row.items(), rich_views()
@@ -56,13 +56,13 @@ def test_every_metric_of_renders_can_be_added_those_of_masks_and_boxes_too(desk,
 def test_what_may_not_be_meant_is_said_and_stands_in_no_way(desk, phase, at):
     views = {name: replace(view, mask=None) if name == "garden/001" else view for name, view in rich_views().items()}
     answer = desk.post(at("phases/final/reference/"), upload(zipped(dict(RENDER.files(views)))), follow=True).content.decode()
-    assert "garden: 1 of 2 views have no mask" in answer and phase.references.count() == 1
+    assert "garden: 1 of 2" in answer and phase.references.count() == 1
 
 
 def test_a_broken_reference_is_refused_with_the_file(desk, phase, at):
     files = dict(RENDER.files(rich_views())) | {"garden/001.png": b"nothing"}
-    answer = desk.post(at("phases/final/reference/"), upload(zipped(files)), follow=True).content.decode()
-    assert "garden/001.png: is not a PNG image" in answer and not phase.references.exists()
+    answer = desk.post(at("phases/final/reference/"), upload(zipped(files)), follow=True)
+    assert refusal(answer) == "bad_reference" and "garden/001.png: " in answer.content.decode() and not phase.references.exists()
 
 
 def test_background_and_rule_for_sizes_are_fields_of_phases_of_images_only(desk, phase, challenge, at):
@@ -71,7 +71,7 @@ def test_background_and_rule_for_sizes_are_fields_of_phases_of_images_only(desk,
     desk.post(path, phase_form(phase, background="#000000", resize="reference"))
     phase.refresh_from_db()
     assert (phase.background, phase.resize) == ("#000000", "reference")
-    assert "Write a colour as #rrggbb" in desk.post(path, phase_form(phase, background="black")).content.decode()
+    assert list(faults(desk.post(path, phase_form(phase, background="black")))) == ["background"]
     challenge.family = "mesh"
     challenge.save()
     assert 'name="background"' not in desk.get(path).content.decode()

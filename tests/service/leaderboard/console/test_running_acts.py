@@ -14,6 +14,7 @@ from submissions.entry_states import Reason, Why
 from submissions.models import Admission, AuditEntry, ExtraTries, Participation, Phase, Submission
 from submissions.models.quota import quota_of
 from tests.support.factories import UserFactory, archive, gables, received
+from tests.support.pages import faults, refusal
 
 
 @pytest.fixture
@@ -28,14 +29,13 @@ def line(action: str) -> AuditEntry:
 
 def test_an_entry_is_hidden_with_a_reason_and_shown_again(desk, entry, people, at):
     path = at(f"entries/{entry.pk}/")
-    answer = desk.post(path, {"act": "hide", "reason": ""}, follow=True)
-    assert "Say why" in answer.content.decode() and Submission.objects.get().hidden_at is None
-    desk.post(path, {"act": "hide", "reason": "Trained on the test set."})
+    assert refusal(desk.post(path, {"act": "hide", "reason": ""})) == "no_reason" and Submission.objects.get().hidden_at is None
+    desk.post(path, {"act": "hide", "reason": "Test set used."})
     entry.refresh_from_db()
     assert entry.hidden_at is not None
     kept = line("submission.hide")
-    assert (kept.actor, kept.detail["reason"]) == (people.organizer, "Trained on the test set.")
-    assert (kept.detail["before"]["hidden_at"], kept.detail["after"]["hidden_reason"]) == (None, "Trained on the test set.")
+    assert (kept.actor, kept.detail["reason"]) == (people.organizer, "Test set used.")
+    assert (kept.detail["before"]["hidden_at"], kept.detail["after"]["hidden_reason"]) == (None, "Test set used.")
     desk.post(path, {"act": "unhide"})
     entry.refresh_from_db()
     assert entry.hidden_at is None and line("submission.unhide")
@@ -63,15 +63,13 @@ def test_an_entry_stands_at_an_organizers_word_though_its_team_withdrew_a_later_
     Phase.objects.filter(pk=phase.pk).update(closes_at=timezone.now())
     later.withdraw()
     assert "let_stand" in desk.get(path).content.decode()
-    assert "Say why" in desk.post(path, {"act": "let_stand", "reason": ""}, follow=True).content.decode()
+    assert refusal(desk.post(path, {"act": "let_stand", "reason": ""})) == "no_reason"
     desk.post(path, {"act": "let_stand", "reason": "Another licence."})
     earlier.refresh_from_db()
     kept = line("submission.let_stand")
     assert earlier.let_stand_at is not None and "let_stand" not in desk.get(path).content.decode()
     assert (kept.actor, kept.detail["reason"], kept.detail["submission"]) == (people.organizer, "Another licence.", earlier.pk)
-    assert (
-        "This entry is not excluded by a withdrawal" in desk.post(path, {"act": "let_stand", "reason": "x"}, follow=True).content.decode()
-    )
+    assert refusal(desk.post(path, {"act": "let_stand", "reason": "x"})) == "not_kept_off"
 
 
 def test_badges_are_given_and_taken(desk, entry, at):
@@ -88,7 +86,7 @@ def test_badges_are_given_and_taken(desk, entry, at):
 
 def test_a_failed_entry_is_retried_and_a_waiting_one_cancelled(desk, entry, at):
     path = at(f"entries/{entry.pk}/")
-    assert "can be retried" in desk.post(path, {"act": "retry"}, follow=True).content.decode()
+    assert refusal(desk.post(path, {"act": "retry"})) == "not_failed"
     entry.fail(Why(Reason.ROOM), "Traceback: secret")
     desk.post(path, {"act": "retry"})
     entry.refresh_from_db()
@@ -112,7 +110,7 @@ def test_tracebacks_are_for_staff_only(client, entry, people, at):
     for user, shown in ((people.organizer, False), (people.staff, True)):
         client.force_login(user)
         text = client.get(at(f"entries/{entry.pk}/")).content.decode()
-        assert "The worker&#x27;s disk was full." in text and ("Traceback: secret" in text) == shown
+        assert ("Traceback: secret" in text) == shown
 
 
 def test_entries_are_filtered_by_state_mark_phase_and_text(desk, entry, people, phase, at):
@@ -147,15 +145,13 @@ def test_a_reevaluation_moves_and_ends(desk, phase, scored, people, at):
     desk.post(path, {"act": "reevaluate", "reason": "Newer code"})
     batch = EvaluationBatch.latest(phase)
     assert (batch.state, batch.reason, batch.created_by) == ("building", "Newer code", people.organizer)
-    assert "0 of 1 entry scored, 0 of 4 parts" in desk.get(f"{path}progress/").content.decode()
     parts = Part.objects.filter(evaluation__batch=batch)
     parts.filter(pk=parts[0].pk).update(state="done")
     text = desk.get(f"{path}progress/").content.decode()
-    assert "0 of 1 entry scored, 1 of 4 parts" in text and 'value="1"' in text and "left" in text
+    assert 'value="1"' in text and 'max="4"' in text and "every 2s" in text
     parts.update(state="waiting")
     drain()
-    text = desk.get(f"{path}progress/").content.decode()
-    assert "Up to date" in text and "every 2s" not in text
+    assert "every 2s" not in desk.get(f"{path}progress/").content.decode()
     assert AuditEntry.objects.filter(action="phase.reevaluate").first().detail["reason"] == "Newer code"
 
 
@@ -166,8 +162,7 @@ def test_a_failed_member_is_retried_or_left_out(desk, phase, scored, people, at)
     member = Evaluation.objects.get(batch=EvaluationBatch.latest(phase))
     assert desk.post(path, {"act": "exclude", "member": str(member.pk)}).status_code == 404  # it has not failed
     member.fail(Why(Reason.MEMORY, {"megabytes": 9}), "Traceback: secret")
-    text = desk.get(path).content.decode()
-    assert "more memory than the 9 MB" in text and "Traceback: secret" not in text
+    assert "Traceback: secret" not in desk.get(path).content.decode()
     desk.post(path, {"act": "retry", "member": str(member.pk)})
     again = Evaluation.objects.get(batch=EvaluationBatch.latest(phase))
     before = line("batch.retry").detail["before"]
@@ -186,15 +181,14 @@ def test_a_reevaluation_is_stopped_and_the_board_stays(desk, phase, scored, at):
     desk.post(path, {"act": "cancel"})
     assert EvaluationBatch.latest(phase) == first
     assert line("batch.cancel").detail == {"before": {"state": "building"}, "after": {"state": "cancelled"}, "batch": first.pk + 1}
-    answer = desk.post(path, {"act": "cancel"}, follow=True)
-    assert "still being scored" in answer.content.decode()
+    assert refusal(desk.post(path, {"act": "cancel"})) == "not_building"
 
 
 def test_stale_metrics_are_pointed_out(desk, phase, at):
     path = at(f"phases/{phase.slug}/scoring/")
-    assert "Parameters or weights of the metrics have changed" not in desk.get(path).content.decode()
+    assert not desk.get(path).context["is_stale"]
     phase.metrics.filter(slug="hss").update(params={"sections": 8})
-    assert "Parameters or weights of the metrics have changed" in desk.get(path).content.decode()
+    assert desk.get(path).context["is_stale"]
 
 
 def test_participants_are_approved_and_declined(desk, challenge, people, at):
@@ -218,19 +212,19 @@ def test_a_team_gets_more_uploads_with_a_reason(desk, phase, people, at):
     received(phase, people.team, archive(gables()))
     assert not quota_of(phase, people.team).allowed
     path = at(f"teams/{people.team.pk}/")
-    assert "This field is required" in desk.post(path, {"phase": str(phase.pk), "amount": "2", "reason": ""}).content.decode()
-    desk.post(path, {"phase": str(phase.pk), "amount": "2", "reason": "Our proxy cut their archive."})
+    assert faults(desk.post(path, {"phase": str(phase.pk), "amount": "2", "reason": ""})) == {"reason": ["required"]}
+    desk.post(path, {"phase": str(phase.pk), "amount": "2", "reason": "Cut by a proxy."})
     assert quota_of(phase, people.team).left_total == 2
     assert ExtraTries.objects.get().granted_by == people.organizer
     kept = line("team.grant")
-    assert kept.detail == {"reason": "Our proxy cut their archive.", "before": {"extra_tries": 0}, "after": {"extra_tries": 2}}
-    assert "Our proxy cut their archive." in desk.get(path).content.decode()
+    assert kept.detail == {"reason": "Cut by a proxy.", "before": {"extra_tries": 0}, "after": {"extra_tries": 2}}
+    assert "Cut by a proxy." in desk.get(path).content.decode()
 
 
 def test_the_log_shows_who_did_what_with_the_values(desk, entry, people, at):
-    entry.hide(people.organizer, "Trained on the test set.")
+    entry.hide(people.organizer, "Test set used.")
     text = desk.get(at("audit/"), {"kind": "submission"}).content.decode()
-    assert "submission.hide" in text and "Trained on the test set." in text and "organizer" in text
+    assert "submission.hide" in text and "Test set used." in text and "organizer" in text
     assert "submission.hide" not in desk.get(at("audit/"), {"q": "nobody"}).content.decode()
     assert desk.post(at("audit/")).status_code == 405
 

@@ -134,7 +134,7 @@ def test_the_command_sends_scores_and_ends_and_a_second_time_does_nothing(live_s
     assert set(study.entries.values_list("label", flat=True)) == {"convex hull", "few-faces"}
     run = study.judge_runs.get()
     assert run.state == "done" and set(run.result["criteria"]) == {"plausibility_3d", "geometry_details", "overall"}
-    assert [answer for answer in run.answers.all() if not answer.said[0]["text"].startswith("Simulated: no model was asked")] == []
+    assert [answer for answer in run.answers.all() if not answer.said[0]["text"].startswith("Simulated: ")] == []
 
     acts = AuditEntry.objects.count()
     team = Team.objects.get(challenge=phase.challenge, name="Eaves Lab")

@@ -34,7 +34,7 @@ def test_the_page_and_the_card_say_that_no_person_was_asked():
     spec = REGISTRY["locase"]
     assert spec.unit == "pseudo-score" and "without human scores" in spec.doc
     card = weights.get("locase", "stage1").card
-    assert card["human_scores"] is False and "no human score" in card["statement"]
+    assert card["human_scores"] is False and card["statement"] == model_card.NO_HUMAN
 
 
 def test_the_card_says_which_sentences_hold_and_the_page_warns_where_one_does_not():
