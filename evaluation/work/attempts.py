@@ -18,7 +18,7 @@ from structlog.contextvars import bound_contextvars
 
 from evaluation.models.runs import Run
 from evaluation.work import missing_weights
-from evaluation.work.card import card
+from evaluation.work.graphics_card import card
 from evaluation.work.heartbeat import process_name
 from evaluation.work.sandbox import JobFailed, LeaseLost, job_folder
 from submissions.entry_states import Reason, Why
@@ -125,6 +125,17 @@ def _failed(row: Leased, why: Why, detail: str, final: bool = False) -> None:
     log.error("an attempt failed", row=str(row), attempt=row.attempts, detail=detail)
     row.without_result = "it failed"
     row.give_up_or_retry(why, detail, final)
+
+
+def beat(row: Leased, between: Callable[[Leased], None] = lambda row: None) -> Callable[[], None]:
+    """Step that long work takes every few seconds: it keeps the lease and calls `between`. It raises `LeaseLost` once the lease is lost."""
+
+    def go_on() -> None:
+        if not row.heartbeat():
+            raise LeaseLost
+        between(row)
+
+    return go_on
 
 
 @contextmanager
