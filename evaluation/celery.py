@@ -105,7 +105,7 @@ def _start_heartbeat(sender: Any, **_: object) -> None:
     """The worker has reached the broker and listens: its row says so from now on."""
     # They load models, which are there once Django is set up.
     from evaluation.work import programs
-    from evaluation.work.card import card
+    from evaluation.work.graphics_card import card
     from evaluation.work.heartbeat import Heartbeat, Process
 
     queues = sorted(sender.app.amqp.queues.consume_from)

@@ -351,11 +351,7 @@ def requested(metrics: Sequence[str], params: Sequence[str], manifest: Manifest 
     here = [m for m in manifest.metrics if "/" not in m.key or registry.find(m.key) is not None] if manifest else []
     known = [MetricRequest(m.slug, m.key, m.params) for m in here]
     try:
-        columns = [_column(text, known) for text in metrics] if metrics else known
-        if not columns:  # all of the kind that can be computed here: the weights that they take by default are there
-            specs = (spec for spec in registry.REGISTRY.values() if spec.family == family.key)
-            usable = (spec for spec in specs if not weights.refusal(spec, registry.resolve_params(spec.key, {})))
-            columns = [MetricRequest(spec.key, spec.key, {}) for spec in usable]
+        columns = [_column(text, known) for text in metrics] or known or _usable(family)
         for slug, times in Counter(column.slug for column in columns).items():
             if times > 1:
                 raise CannotScore(f"{slug} is asked for twice; give each a name of its own, as in --metric KEY:NAME.")
@@ -368,6 +364,13 @@ def requested(metrics: Sequence[str], params: Sequence[str], manifest: Manifest 
         return columns
     except (registry.UnknownMetric, registry.ParamError) as error:
         raise CannotScore(str(error)) from error
+
+
+def _usable(family: Family) -> list[MetricRequest]:
+    """A column of each metric of the kind whose weights, those that it takes by default, are here."""
+    specs = (spec for spec in registry.REGISTRY.values() if spec.family == family.key)
+    usable = (spec for spec in specs if not weights.refusal(spec, registry.resolve_params(spec.key, {})))
+    return [MetricRequest(spec.key, spec.key, {}) for spec in usable]
 
 
 def _column(text: str, known: Sequence[MetricRequest]) -> MetricRequest:

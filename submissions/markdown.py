@@ -6,7 +6,7 @@ Pictures come only from this site: by an address, or as `pictures/NAME` where th
 
 It is converted when it is read. The converter takes time in proportion to the text; the cleaner does not, where elements lie deep
 within each other, and short texts can fill large tables, so both are bounded before it sees them. The slowest of the texts that
-`tests/pure/submissions/test_markdown.py` makes takes less than 0.2 seconds.
+`tests/pure/submissions/test_markdown.py` makes takes some eight times as long as prose of the same length.
 """
 
 from __future__ import annotations
@@ -88,24 +88,23 @@ def render(text: str) -> str:
     return _converted(text, "").html
 
 
+@dataclass(frozen=True)
+class _Formula:
+    """A formula of a text: as it was typed, its LaTeX, and whether it is on lines of its own."""
+
+    typed: str
+    latex: str
+    display: bool
+
+
 def _converted(text: str, pictures: str) -> LaidOut:
     if len(text) > MAX_CHARACTERS:
         raise TooMuch("size")
-    formulas: list[tuple[str, str, bool]] = []  # as typed, the LaTeX, and whether it is on a line of its own
-
-    def marked(found: re.Match[str]) -> str:
-        block, inline = found["block"], found["inline"]
-        if block is None and inline is None:
-            return found[0]
-        formulas.append((found[0], inline if block is None else block, block is not None))
-        return _MARK.format(len(formulas) - 1)
-
-    text = _FORMULA.sub(marked, text.replace("\ue000", "").replace("\ue001", ""))
-    if sum(len(typed) for typed, _, _ in formulas) > MAX_FORMULAS:
+    text, formulas = _with_marks(text)
+    if sum(len(formula.typed) for formula in formulas) > MAX_FORMULAS:
         raise TooMuch("formulas")
     html = cmark.markdown_to_html_with_extensions(text, extensions=EXTENSIONS)
-    if len(html) > MAX_HTML:
-        raise TooMuch("size")
+    _check_size(html)
     depth = 0
     for closing, tag in re.findall(r"<(/?)([a-z0-9]+)", html):
         if tag not in ("br", "hr", "img"):
@@ -113,31 +112,8 @@ def _converted(text: str, pictures: str) -> LaidOut:
             if depth > MAX_DEPTH:
                 raise TooMuch("depth")
     html = re.sub(r"<(/?)h([1-5])>", lambda found: f"<{found[1]}h{int(found[2]) + 1}>", html)
-
-    notes: list[str] = []
-    unfilled = set(range(len(formulas)))
-
-    def as_typed(found: re.Match[str]) -> str:
-        number = int(found[1])
-        return escape(formulas[number][0]) if number < len(formulas) else ""
-
-    def filled(found: re.Match[str]) -> str:
-        if found["kept"] is not None:  # code, or a tag: nothing in it is a formula
-            return _MARK_IN_ADDRESS.sub(as_typed, found["kept"])
-        number = int(found["number"])
-        if number not in unfilled:  # the author wrote a mark as an entity: a formula is converted once
-            return ""
-        unfilled.remove(number)
-        typed, formula, display = formulas[number]
-        try:
-            return latex.mathml(formula, display)
-        except latex.FormulaError as error:
-            notes.append(f"The formula {typed[:80]} is shown as it was typed: {error}.")
-            return f"<code>{escape(typed)}</code>"
-
-    html = _MARKED.sub(filled, html) if formulas else html
-    if len(html) > MAX_HTML:
-        raise TooMuch("size")
+    html, notes = _with_formulas(html, formulas)
+    _check_size(html)
 
     def filtered(tag: str, attribute: str, value: str) -> str | None:
         """The value of an attribute; None, which leaves it out, for a picture that is not of this site."""
@@ -156,3 +132,48 @@ def _converted(text: str, pictures: str) -> LaidOut:
     )
     framed = clean.replace("<table>", '<div class="wrap"><table>').replace("</table>", "</table></div>").strip()
     return LaidOut(framed, " ".join(notes))
+
+
+def _check_size(html: str) -> None:
+    if len(html) > MAX_HTML:
+        raise TooMuch("size")
+
+
+def _with_marks(text: str) -> tuple[str, list[_Formula]]:
+    """Text with a numbered mark in the place of each formula, and the formulas."""
+    formulas: list[_Formula] = []
+
+    def marked(found: re.Match[str]) -> str:
+        block, inline = found["block"], found["inline"]
+        if block is None and inline is None:
+            return found[0]
+        formulas.append(_Formula(found[0], inline if block is None else block, block is not None))
+        return _MARK.format(len(formulas) - 1)
+
+    return _FORMULA.sub(marked, text.replace("\ue000", "").replace("\ue001", "")), formulas
+
+
+def _with_formulas(html: str, formulas: list[_Formula]) -> tuple[str, list[str]]:
+    """HTML with MathML in the place of the marks, and a note on each formula that cannot be read and is shown as it was typed."""
+    notes: list[str] = []
+    unfilled = set(range(len(formulas)))
+
+    def as_typed(found: re.Match[str]) -> str:
+        number = int(found[1])
+        return escape(formulas[number].typed) if number < len(formulas) else ""
+
+    def filled(found: re.Match[str]) -> str:
+        if found["kept"] is not None:  # code, or a tag: nothing in it is a formula
+            return _MARK_IN_ADDRESS.sub(as_typed, found["kept"])
+        number = int(found["number"])
+        if number not in unfilled:  # the author wrote a mark as an entity: a formula is converted once
+            return ""
+        unfilled.remove(number)
+        formula = formulas[number]
+        try:
+            return latex.mathml(formula.latex, formula.display)
+        except latex.FormulaError as error:
+            notes.append(f"The formula {formula.typed[:80]} is shown as it was typed: {error}.")
+            return f"<code>{escape(formula.typed)}</code>"
+
+    return (_MARKED.sub(filled, html) if formulas else html), notes

@@ -6,6 +6,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -28,13 +29,31 @@ OUR_FAULT = (
 )
 
 
+class Fault(StrEnum):
+    """Reason for which an upload is refused."""
+
+    CONTENT = "content"  # a reader says what is wrong in a file
+    READER = "reader"  # our reader broke down
+    SUFFIX = "suffix"  # no file has a suffix of the phase
+    FORMAT = "format"  # one file has another suffix
+    NO_ITEM = "no_item"  # a file is named after no item
+    NAME_ALONE = "name_alone"  # the only file of an item has the suffix of a text that explains
+    TWICE = "twice"
+    BESIDE_TABLE = "beside_table"
+    FOLDER = "folder"  # a folder is named like a file
+    SPACE = "space"  # the items take more than is kept
+    MISSING = "missing"
+    EMPTY = "empty"  # not one item was sent
+
+
 @dataclass(frozen=True)
 class Problem:
-    """One reason to refuse: the file, the place in it (may be empty), and what is wrong there."""
+    """One reason to refuse: the file, the place in it (may be empty), and what is wrong there, in words and as data."""
 
     file: str
     where: str
     reason: str
+    fault: Fault = Fault.CONTENT
 
     def __str__(self) -> str:
         return ": ".join(part for part in (self.file, self.where, self.reason) if part)
@@ -88,22 +107,22 @@ class _Notes:
     faults: list[ReaderFault] = field(default_factory=list)
     remarks: Remarks = field(default_factory=Remarks)
 
-    def problem(self, file: str, where: str, reason: str) -> None:
+    def problem(self, file: str, reason: str, fault: Fault, where: str = "") -> None:
         self.count += 1
         if len(self.problems) < MAX_PROBLEMS:
-            self.problems.append(Problem(file, where, reason))
+            self.problems.append(Problem(file, where, reason, fault))
 
     def error(self, file: str, error: Exception) -> None:
         """Note what reading ``file`` raised: the faults that the reader found, or else a crash of the reader itself. Raises
         ``MemoryError`` again, which says nothing about the file."""
         if isinstance(error, FormatError):
             for one in error.all():
-                self.problem(one.file, one.where, one.reason)
+                self.problem(one.file, one.reason, Fault.CONTENT, one.where)
             self.count += error.count - len(error.all())
         elif isinstance(error, MemoryError):
             raise error
         else:
-            self.problem(file, "", OUR_FAULT)
+            self.problem(file, OUR_FAULT, Fault.READER)
             if len(self.faults) < MAX_FAULTS:
                 lines = "".join(traceback.format_exception(error, limit=-20)).replace("\0", r"\0")
                 self.faults.append(ReaderFault(file, lines.encode("ascii", "backslashreplace").decode()))
@@ -141,22 +160,29 @@ def _verdict(read: Mapping[str, Any], manifest: Manifest, notes: _Notes) -> Verd
     kind, items = manifest.kind, {item: read[item] for item in manifest.item_ids if item in read}
     wrong = wrong_kind.sentences(kind, len(items), notes.degenerate)
     notes.warnings += [] if wrong else _hollow(kind, items)
-    if manifest.missing == "worst" and not items and not notes.count:
-        notes.problem("", "", f"holds none of {_place(manifest)}'s items; name each file after its item")
     missing = tuple(item for item in manifest.item_ids if item not in items)
     absent = [item for item in missing if item not in notes.sent]
-    for item in absent if manifest.missing == "reject" else ():
-        notes.problem(item, "", "is missing; this phase wants every item")
-    if manifest.missing != "reject" and absent and items:
+    if manifest.missing == "reject":
+        for item in absent:
+            notes.problem(item, "is missing; this phase wants every item", Fault.MISSING)
+    elif not items and not notes.count:
+        notes.problem("", f"holds none of {_place(manifest)}'s items; name each file after its item", Fault.EMPTY)
+    elif items and absent:
         notes.warnings.append(f"{_some(absent)} missing; missing items get the worst value of each metric.")
     asked: dict[Reason, list[str]] = {}
     if not notes.count:
         folders = [] if kind.grouped else plausibility.folders(notes.files)  # a group's folders have a meaning
         asked = {Reason.KIND: wrong, Reason.INPUTS: plausibility.sentences(items, manifest), Reason.FOLDERS: folders}
-    to_confirm = tuple(sentence for sentences in asked.values() for sentence in sentences)
-    hold = next((reason.value for reason, sentences in asked.items() if sentences), "")
-    faults, warnings = tuple(notes.faults), (*notes.warnings, *notes.remarks.sentences())
-    return Verdict(items, missing, tuple(notes.problems), notes.count, warnings, faults, to_confirm, hold)
+    return Verdict(
+        items,
+        missing,
+        tuple(notes.problems),
+        notes.count,
+        (*notes.warnings, *notes.remarks.sentences()),
+        tuple(notes.faults),
+        to_confirm=tuple(sentence for sentences in asked.values() for sentence in sentences),
+        hold=next((reason.value for reason, sentences in asked.items() if sentences), ""),
+    )
 
 
 def _hollow(kind: Family, items: Mapping[str, Any]) -> list[str]:
@@ -190,7 +216,7 @@ def _some(names: list[str]) -> str:
 def _read_package(package: Package, manifest: Manifest, notes: _Notes, progress: Callable[[int, int], None]) -> dict[str, Any]:
     for folder in sorted(package.folders):
         if PurePosixPath(folder).suffix.lower() in manifest.kind.singles:
-            notes.problem(folder, "", "is a folder named like a file; put the file itself there")
+            notes.problem(folder, "is a folder named like a file; put the file itself there", Fault.FOLDER)
     if "s23dr" in manifest.formats:
         for file in package.files:
             path = PurePosixPath(file.name)
@@ -214,7 +240,7 @@ def _read_package(package: Package, manifest: Manifest, notes: _Notes, progress:
         if kept > manifest.kind.max_stored:
             most = size_text(manifest.kind.max_stored)
             said = f"and the {manifest.kind.plural} before it take more than {most} without loss; send fewer or smaller ones"
-            notes.problem(name, "", said)
+            notes.problem(name, said, Fault.SPACE)
             break
     progress(len(sources), len(sources))
     return items
@@ -223,7 +249,7 @@ def _read_package(package: Package, manifest: Manifest, notes: _Notes, progress:
 def _read_table(package: Package, table: str, manifest: Manifest, notes: _Notes, progress: Callable[[int, int], None]) -> dict[str, Any]:
     for file in package.files:
         if file.name != table and not is_companion(manifest.kind, file.name):
-            notes.problem(file.name, "", f"is beside {table}, which holds all items; send one or the other")
+            notes.problem(file.name, f"is beside {table}, which holds all items; send one or the other", Fault.BESIDE_TABLE)
     progress(0, 1)
     limits = {item.id: item.limits for item in manifest.items}
     try:
@@ -247,42 +273,49 @@ def _read_table(package: Package, table: str, manifest: Manifest, notes: _Notes,
 def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[Item, str]]:
     """Return each item with its file. Other files become problems, or warnings where they may be ignored."""
     items = {item.id: item for item in manifest.items}
-    tables = [" or ".join(FILE_NAMES)] if "s23dr" in manifest.formats else []
-    there = f"{_place(manifest)} ({', '.join(filter(None, (manifest.kind.wanted(manifest.formats), *tables)))})"
+    there = f"{_place(manifest)} ({_endings(manifest)})"
     suffixes = Counter(PurePosixPath(file.name).suffix.lower() for file in package.files)
-    if not any(manifest.kind.suffixes.get(suffix) in manifest.formats for suffix in suffixes):
-        found = " and ".join(f"{n} {suffix or 'suffixless'} file{'' if n == 1 else 's'}" for suffix, n in suffixes.most_common(3))
-        notes.problem(package.label, "", f"no file has a suffix of {there}; found {found}")
+    wanted = {suffix for suffix in suffixes if manifest.kind.suffixes.get(suffix) in manifest.formats}
+    if not wanted:
+        notes.problem(package.label, f"no file has a suffix of {there}; found {_files(suffixes)}", Fault.SUFFIX)
         notes.sent.update(items)  # one sentence says it of all items
         return []
     taken: dict[str, str] = {}
-    passed: list[str] = []
+    companions: list[str] = []
     for file in package.files:
-        kind = manifest.kind.suffixes.get(PurePosixPath(file.name).suffix.lower())
+        in_format = PurePosixPath(file.name).suffix.lower() in wanted
         item = item_of(manifest.kind, file.name, items)
-        if item is not None and kind in manifest.formats:
-            if item in taken:
-                notes.problem(file.name, "", f"is a second file for {item}, after {taken[item]}")
-            else:
-                taken[item] = file.name
+        if in_format and item in taken:
+            notes.problem(file.name, f"is a second file for {item}, after {taken[item]}", Fault.TWICE)
+        elif in_format and item is not None:
+            taken[item] = file.name
         elif is_companion(manifest.kind, file.name):
-            passed += [] if is_silent(manifest.kind, file.name) else [file.name]
-        elif kind not in manifest.formats:
-            notes.problem(file.name, "", f"is not in a format of {there}")
+            companions += [] if is_silent(manifest.kind, file.name) else [file.name]
+        elif not in_format:
+            notes.problem(file.name, f"is not in a format of {there}", Fault.FORMAT)
         else:
-            how = "a view of {}; put each file into its scene's folder and name it after the view"
-            how = how if manifest.kind.grouped else "an item of {}; name each file after its item"
-            notes.problem(file.name, "", f"is not {how.format(_place(manifest))}{_meant(file.name, manifest, len(notes.problems))}")
+            notes.problem(file.name, _no_item(file.name, manifest, len(notes.problems)), Fault.NO_ITEM)
     unread = []
-    for name in passed:
+    for name in companions:
         item = item_of(manifest.kind, name, items)
         if item is None or item in taken:
             unread.append(name)
         else:
-            notes.problem(name, "", f"has the name of an item, but no suffix of {there}")
+            notes.problem(name, f"has the name of an item, but no suffix of {there}", Fault.NAME_ALONE)
             notes.sent.add(item)
     notes.warnings += [f"{_some(unread)} not read."] if unread else []
     return [(items[item], taken[item]) for item in manifest.item_ids if item in taken]
+
+
+def _files(suffixes: Counter[str]) -> str:
+    """Numbers of files of the three most frequent suffixes, for a sentence."""
+    return " and ".join(f"{n} {suffix or 'suffixless'} file{'' if n == 1 else 's'}" for suffix, n in suffixes.most_common(3))
+
+
+def _endings(manifest: Manifest) -> str:
+    """Suffixes and file names that the phase takes, for a sentence."""
+    tables = " or ".join(FILE_NAMES) if "s23dr" in manifest.formats else ""
+    return ", ".join(filter(None, (manifest.kind.wanted(manifest.formats), tables)))
 
 
 def _place(manifest: Manifest) -> str:
@@ -290,20 +323,24 @@ def _place(manifest: Manifest) -> str:
     return "this phase" if manifest.phase else "the reference"
 
 
-def _meant(file: str, manifest: Manifest, known: int) -> str:
-    """Return a question that names the item for which a file was probably meant; empty where no name is similar, and after the first
-    problems, because nobody reads the others."""
+def _no_item(file: str, manifest: Manifest, known: int) -> str:
+    """Return what is wrong with a file that is named after no item, and a question that names the item that was probably meant. No question
+    where no name is similar, and after the first problems, because nobody reads the others."""
+    how = f"an item of {_place(manifest)}; name each file after its item"
+    if manifest.kind.grouped:
+        how = f"a view of {_place(manifest)}; put each file into its scene's folder and name it after the view"
+    said = f"is not {how}"
     if known >= MAX_PROBLEMS or len(manifest.items) > MAX_NAMES:
-        return ""
+        return said
     path = PurePosixPath(file)
     name = f"{path.parent.name}/{path.stem}" if manifest.kind.grouped and path.parent.name else path.stem
     plain = {_plain(item): item for item in manifest.item_ids}
     if _plain(name) in plain:
-        return f"; did you mean {plain[_plain(name)]}?"
+        return f"{said}; did you mean {plain[_plain(name)]}?"
     near = difflib.get_close_matches(name, manifest.item_ids, 1, CLOSE)
     # A scene's long name makes all its views alike, so the ends of the names are compared too.
     alike = [difflib.SequenceMatcher(None, name.rpartition("/")[2], one.rpartition("/")[2]).ratio() for one in near]
-    return f"; did you mean {near[0]}?" if near and alike[0] >= CLOSE else ""
+    return f"{said}; did you mean {near[0]}?" if near and alike[0] >= CLOSE else said
 
 
 def _plain(name: str) -> str:

@@ -93,10 +93,9 @@ def first_run(program: Program, samples: Sequence[tuple[str, Sample]], params: M
     if all(row.value is None for row in rows):
         return Check(False, "The program has no value for any of the items.", tuple(rows), Cause.NO_VALUES)
     whole, hurt = ([row.value for row in rows if row.against == against] for against in (SAME, DAMAGED))
-    sign = 1 if program.document.higher_is_better else -1
+    word, sign = ("higher", 1) if program.document.higher_is_better else ("lower", -1)
     known = [(a, b) for a, b in zip(whole, hurt, strict=True) if a is not None and b is not None]
     if known and all(sign * (b - a) > 0 for a, b in known):
-        word = "higher" if sign > 0 else "lower"
         sentence = f"It says that {word} is better, and every damaged item has a better value than the item itself."
         return Check(False, sentence, tuple(rows), Cause.DIRECTION)
     sentence = f"It gave {len(rows)} values within its bounds, for {len(whole)} items against themselves and damaged."

@@ -108,24 +108,21 @@ def _result(answer: Any, document: MetricDocument) -> MetricResult:
     """A refusal for each rule of the contract, in its order."""
     if answer is None:
         raise WrongResult("The program returned nothing; return a number, or a mapping whose value may be None.")
-    if not isinstance(answer, Mapping):
-        answer = {"value": answer}
-    odd = next((name for name in answer if name not in FIELDS), None)
-    if odd is not None:
-        raise WrongResult(f"The answer has {excerpt(str(odd))[:40]!r}; it may have {', '.join(FIELDS)}.")
+    answer = answer if isinstance(answer, Mapping) else {"value": answer}
+    if odd := [name for name in answer if name not in FIELDS]:
+        raise WrongResult(f"The answer has {excerpt(str(odd[0]))[:40]!r}; it may have {', '.join(FIELDS)}.")
     value, note = answer.get("value"), answer.get("note", "")
     status = answer.get("status", "not_applicable" if value is None else "ok")
     if not isinstance(status, str) or status not in STATUSES:
         raise WrongResult(f"The status must be one of {', '.join(STATUSES)}.")
-    if note is not None and (not isinstance(note, str) or len(note) > MAX_NOTE):
+    if not isinstance(note, str | None) or len(note or "") > MAX_NOTE:
         raise WrongResult(f"The note must be a text of at most {MAX_NOTE} characters.")
     parts = _parts(answer.get("parts") or {})
     if status == "failed":
         return failed(note or "The program says that it failed.", Cause.SAID)
-    if status == "ok" and value is None:
-        raise WrongResult("The answer has the status ok and no value.")
-    if status != "ok" and value is not None:
-        raise WrongResult(f"The answer has the status {status} and a value; leave one out.")
+    if (status == "ok") != (value is not None):
+        fault = "ok and no value." if value is None else f"{status} and a value; leave one out."
+        raise WrongResult(f"The answer has the status {fault}")
     flags = (f"{NOTE}{excerpt(note, MAX_NOTE)[:MAX_NOTE]}",) if note else ()
     found = None if value is None else _within(_number(value, "The value"), document)
     return MetricResult(found, STATUSES[status], flags, parts)

@@ -25,26 +25,27 @@ from submissions.kinds import FAMILIES
 def run(options: argparse.Namespace, progress: Callable[[str, int], Any]) -> str:
     """Measure what the options ask for; the tables as text, or as JSON with --json. Raises CannotScore."""
     family, items, dataset = _models(options)
+    if options.jobs < 1:
+        raise CannotScore("--jobs must be at least 1.")
     with ExitStack() as opened:
         named = with_programs(options.metric, lambda: family, None, options.sandbox, opened)
-        return _measured(options, family, items, dataset, requested(named, options.param, None, FAMILIES[family]), progress)
+        columns = requested(named, options.param, None, FAMILIES[family])
+        for column in columns:
+            if registry.get(column.key).family != family:
+                what = f"{column.key} does not measure {FAMILIES[family].plural}"
+                raise CannotScore(f"{what}; leave it out, or give it its own kind of model.")
+        if options.jobs > 1 and any(registry.get(column.key).is_program for column in columns):
+            raise CannotScore("A metric program is measured by one process; leave --jobs out.")
+        return _measured(options, items, dataset, columns, progress)
 
 
 def _measured(
     options: argparse.Namespace,
-    family: str,
     items: dict[str, Any],
     dataset: Dataset,
     columns: Sequence[MetricRequest],
     progress: Callable[[str, int], Any],
 ) -> str:
-    for column in columns:
-        if registry.get(column.key).family != family:
-            raise CannotScore(f"{column.key} does not measure {FAMILIES[family].plural}; leave it out, or give it its own kind of model.")
-    if options.jobs < 1:
-        raise CannotScore("--jobs must be at least 1.")
-    if options.jobs > 1 and any(registry.get(column.key).is_program for column in columns):
-        raise CannotScore("A metric program is measured by one process; leave --jobs out.")
     kept = using_files(f"What is measured cannot be kept in {options.resume}") if options.resume else nullcontext()
     with closing(progress("measuring", len(items))) as bar, kept:
         tables = measure.run_all(

@@ -18,7 +18,7 @@ from structlog.contextvars import bound_contextvars
 
 from evaluation.models.runs import Run
 from evaluation.work import missing_weights
-from evaluation.work.card import card
+from evaluation.work.graphics_card import card
 from evaluation.work.heartbeat import process_name
 from evaluation.work.sandbox import JobFailed, LeaseLost, job_folder
 from submissions.entry_states import Reason, Why

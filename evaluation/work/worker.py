@@ -16,8 +16,8 @@ import structlog
 from evaluation.models import Evaluation, MetricProgram, Part, part_plan
 from evaluation.work import missing_weights, programs, reference_cache, shares, suites, view_images
 from evaluation.work.attempts import MissingHere, attempt, logged, storage_is_away
-from evaluation.work.card import card
 from evaluation.work.child import SCORED
+from evaluation.work.graphics_card import card
 from evaluation.work.heartbeat import process_name
 from evaluation.work.limited import PROGRAM_SHARE
 from evaluation.work.sandbox import PATIENCE, LeaseLost, job_folder, sandbox

@@ -289,22 +289,26 @@ def _send(
                     else:
                         server.request("PUT", f"{plan['url'].rstrip('/')}/{number}", content=part, headers=part.headers)
             body = {"parts": [{"number": number, "etag": tag} for number, tag in sorted(tags.items())]}
-            outage = Outage(server)
-            while True:
-                try:
-                    return server.post(plan["complete_url"], body if plan["kind"] == "multipart" else {}, once=True)
-                except Trouble as trouble:
-                    outage.wait(trouble)
-                # The answer may have been lost on its way, not the request.
-                found = server.get(address)
-                if found["status"] != "uploading":
-                    return found
+            return _complete(server, address, plan["complete_url"], body if plan["kind"] == "multipart" else {})
         except RefusedByServer as refusal:
             # A signed address runs out before the reservation does; the server signs new ones for the asking.
             if plan["kind"] != "multipart" or refusal.status != 403:
                 raise
             reserved = server.get(address)
     raise Trouble("The file store keeps refusing its own signed addresses; tell the organizer.")
+
+
+def _complete(server: Server, address: str, complete_url: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """The entry, after the server was told that all parts are there. Where no answer came, that may have been lost and not the request."""
+    outage = Outage(server)
+    while True:
+        try:
+            return server.post(complete_url, body, once=True)
+        except Trouble as trouble:
+            outage.wait(trouble)
+        found = server.get(address)
+        if found["status"] != "uploading":
+            return found
 
 
 def _reserve(server: Server, entry: Entry, digest: str) -> dict[str, Any]:

@@ -323,16 +323,22 @@ def _material(references: Mapping[str, Any], subject: Subject, kind: str) -> tup
 # --- verdicts ------------------------------------------------------------------------------
 
 
-def _picture_verdict(scene: str, rows: Sequence[Row], kind: str, higher: bool) -> SceneVerdict:
-    """The verdict of a scene's pictures; values are such that higher is better."""
-    views: dict[int, dict[str, float]] = {}
-    areas: dict[str, list[float]] = {}
+def _by_subject(rows: Sequence[Row]) -> list[dict[str, float]]:
+    """Values that are known of each subject, by damage."""
+    subjects: dict[int, dict[str, float]] = {}
     for row in rows:
         if row.value is not None:
-            views.setdefault(row.number, {})[row.damage] = row.value
+            subjects.setdefault(row.number, {})[row.damage] = row.value
+    return list(subjects.values())
+
+
+def _picture_verdict(scene: str, rows: Sequence[Row], kind: str, higher: bool) -> SceneVerdict:
+    """The verdict of a scene's pictures; values are such that higher is better."""
+    areas: dict[str, list[float]] = {}
+    for row in rows:
         if row.area is not None:
             areas.setdefault(row.damage, []).append(row.area)
-    tables = [values for values in views.values() if CLEAN in values and len(values) > 1]
+    tables = [values for values in _by_subject(rows) if CLEAN in values and len(values) > 1]
     if not tables:
         return SceneVerdict(scene, False, 0, untried=Untried.NO_VALUE)
     asked = (
@@ -402,21 +408,18 @@ def _map_low(areas: Mapping[str, Sequence[float]]) -> Condition:
 
 def _model_verdict(scene: str, rows: Sequence[Row], kind: str, higher: bool) -> SceneVerdict:
     """The verdict of meshes or wireframes; values are such that higher is better."""
-    models: dict[int, dict[str, float]] = {}
-    for row in rows:
-        if row.value is not None:
-            models.setdefault(row.number, {})[row.damage] = row.value
+    models = _by_subject(rows)
     if not models:
         return SceneVerdict(scene, False, 0, untried=Untried.NO_VALUE)
     steps, last = [], []
-    for values in models.values():
+    for values in models:
         weak = {name.partition(":")[0]: value for name, value in values.items() if name.endswith(f":{WEAK}")}
         steps += [(name, value > values[f"{name}:{STRONG}"]) for name, value in weak.items() if f"{name}:{STRONG}" in values]
         last += [(name, values[name] < value) for name in (UNRELATED, EMPTY_MODEL) if name in values for value in weak.values()]
     conditions = (_counted("C", steps, MILD_FIRST), _counted("B", last, UNRELATED_LAST))
     sign = 1 if higher else -1
-    names = list(dict.fromkeys(name for values in models.values() for name in values))
-    means = tuple((name, sign * float(np.mean([values[name] for values in models.values() if name in values]))) for name in names)
+    names = list(dict.fromkeys(name for values in models for name in values))
+    means = tuple((name, sign * float(np.mean([values[name] for values in models if name in values]))) for name in names)
     return SceneVerdict(scene, all(condition.held for condition in conditions), len(models), conditions, means)
 
 

@@ -8,7 +8,7 @@ from evaluation.models import Evaluation, EvaluationBatch, Part, PictureRun, Sco
 from evaluation.models.part_plan import by_device
 from evaluation.networks import yolox
 from evaluation.work import worker
-from evaluation.work.card import Card
+from evaluation.work.graphics_card import Card
 from evaluation.work.sweep import sweep
 from submissions.models import Phase, Status, Submission
 from tests.support import pictures

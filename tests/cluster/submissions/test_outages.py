@@ -121,8 +121,8 @@ def test_other_errors_of_the_database_are_faults():
         UserFactory(username="twice")
     assert outage(unknown.value) is outage(double.value) is outage(None) is None
     found = ValueError()
-    found.__context__ = StorageError("The storage does not answer.")
-    assert outage(found) == Outage("storage", "The storage does not answer.", 30)
+    found.__context__ = StorageError("No answer.")
+    assert outage(found) == Outage("storage", "No answer.", 30)
     found.__suppress_context__ = True  # as by `raise … from None`
     assert outage(found) is None
 

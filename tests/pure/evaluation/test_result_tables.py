@@ -69,5 +69,6 @@ def test_a_column_says_its_direction_and_never_shares_one_of_another_table():
 def test_a_comma_that_is_not_quoted_moves_no_figure_into_another_column():
     with pytest.raises(ResultsError) as caught:
         read("name,year,PSNR,lpips,paper\nA,,28,5,,0,1\n", LAYOUT)
-    assert caught.value.problems == ("line 2: there is a cell '0' beyond the head's last; put texts that hold the separator into quotes.",)
+    (problem,) = caught.value.problems
+    assert problem.startswith("line 2: ") and "cell '0'" in problem
     assert lines("a\n1,,\n", ["a"]) == [(2, {"a": "1"})], "as some programs end a line"

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from submissions.look_alikes import INVISIBLE, TABLE, look_alike, scripts, skeleton
+from tests.support.examples import examples
 
 
 @pytest.mark.parametrize(
@@ -60,6 +61,7 @@ def test_the_table_is_unicodes_and_each_of_its_characters_becomes_its_prototype(
             assert skeleton(one) == unicodedata.normalize("NFD", two)
 
 
+@examples(30)
 @given(st.text(max_size=20))
 def test_a_skeleton_is_its_own_skeleton_and_hides_how_a_text_is_encoded(text):
     assert skeleton(skeleton(text)) == skeleton(text)

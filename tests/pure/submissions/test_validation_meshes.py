@@ -12,9 +12,9 @@ from submissions.formats.arrays import Mesh
 from submissions.formats.mesh.mesh_files import write_obj, write_ply
 from submissions.formats.mesh.polygons import CROSSING, UNEVEN
 from submissions.manifest import Bounds, Item, Manifest
-from submissions.validation import Verdict, validate
+from submissions.validation import Fault, Verdict, validate
 from tests.support.submissions.glb import triangle
-from tests.support.submissions.verdicts import judged, said
+from tests.support.submissions.verdicts import faults, judged, said
 
 IDS = ("chair", "mug", "star")
 MANIFEST = Manifest(
@@ -73,32 +73,23 @@ def test_a_gltf_is_read_with_its_buffer_beside_it_in_a_zip_and_in_a_folder(tmp_p
     assert judge(tmp_path, contents).accepted
     assert judge(tmp_path, {f"results/{name}": data for name, data in contents.items()}).accepted
     elsewhere = {("other/" if name == "chair.bin" else "") + name: data for name, data in contents.items()}
-    assert said(judge(tmp_path, elsewhere))[0].startswith('chair.gltf: buffers[0]: is in another file, "chair.bin", which is not beside it')
-
-
-def test_a_mesh_without_an_area_is_noted(tmp_path: Path) -> None:
-    line = b"v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n"
-    assert judge(tmp_path, {**GOOD, "chair.obj": line}).to_confirm == (
-        "chair.obj holds faces of no size; a mesh needs at least one face with an area (1 of 3 meshes).",
-    )
+    problem = judge(tmp_path, elsewhere).problems[0]
+    assert (problem.file, problem.where) == ("chair.gltf", "buffers[0]")
 
 
 def test_a_texture_is_no_entry_of_its_own_and_wireframe_files_are_no_meshes(tmp_path: Path) -> None:
     verdict = judge(tmp_path, {**GOOD, "chair.json": b"{}", "mug.npz": b"", "submission.parquet": b"PAR1"})
-    assert said(verdict) == [
-        f"{name}: is not in a format of this phase (.glb, .gltf, .obj, .ply, .stl, .off)"
-        for name in ("chair.json", "mug.npz", "submission.parquet")
-    ]
+    assert faults(verdict) == [(name, Fault.FORMAT) for name in ("chair.json", "mug.npz", "submission.parquet")]
+    assert "(.glb, .gltf, .obj, .ply, .stl, .off)" in verdict.problems[0].reason
 
 
 def test_two_files_of_one_mesh_are_refused(tmp_path: Path) -> None:
-    assert said(judge(tmp_path, {**GOOD, "chair.stl": stl(TETRAHEDRON)})) == ["chair.stl: is a second file for chair, after chair.obj"]
+    assert faults(judge(tmp_path, {**GOOD, "chair.stl": stl(TETRAHEDRON)})) == [("chair.stl", Fault.TWICE)]
 
 
 def test_missing_and_broken_meshes_are_named(tmp_path: Path) -> None:
     verdict = judge(tmp_path, {"chair.obj": b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n", "mug.ply": GOOD["mug.ply"]})
-    assert said(verdict)[0].startswith("chair.obj: line 4: ") and "9" in said(verdict)[0]
-    assert said(verdict)[1:] == ["star: is missing; this phase wants every item"]
+    assert faults(verdict) == [("chair.obj", Fault.CONTENT), ("star", Fault.MISSING)] and verdict.problems[0].where == "line 4"
 
 
 def test_the_samples_bound_on_faces_holds_whatever_the_format(tmp_path: Path) -> None:
@@ -106,12 +97,6 @@ def test_the_samples_bound_on_faces_holds_whatever_the_format(tmp_path: Path) ->
     files = {"chair.obj": write_obj(many), "mug.ply": write_ply(many), "star.stl": stl(many)}
     verdict = judge(tmp_path, files)
     assert verdict.n_problems == 3 and [text for text in said(verdict) if "100" not in text] == [], said(verdict)
-
-
-def test_a_mesh_without_faces_is_asked_about(tmp_path: Path) -> None:
-    verdict = judge(tmp_path, {**GOOD, "chair.obj": b"v 0 0 0\nv 1 0 0\n"})
-    assert verdict.accepted and verdict.warnings == () and verdict.hold == "kind"
-    assert verdict.to_confirm == ("chair.obj holds points and no faces; a mesh needs at least one face with an area (1 of 3 meshes).",)
 
 
 def test_one_file_is_enough_where_there_is_one_sample(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_what_no_worker_has_the_weights_for_fails_with_the_sentence(entry, shelf
     Part.objects.update(lacking_since=since, lease_until=None)
     worker.drain()
     assert state(entry) == Status.FAILED
-    assert entry.reason == Reason.LACKING and entry.failure.startswith("The weights “yolox-nano” of OSIM are not on this server")
+    assert entry.reason == Reason.LACKING and "“yolox-nano” of OSIM" in entry.failure
     assert not Evaluation.objects.get().scores.exists()
 
 
@@ -106,7 +106,7 @@ def test_a_batch_of_a_metric_that_is_no_more_is_left_to_newer_code_and_then_fail
     Part.objects.update(lacking_since=timezone.now() - missing_weights.MAX_WAIT - timedelta(seconds=1), lease_until=None)
     worker.drain()
     assert state(entry) == Status.FAILED
-    assert entry.reason == Reason.LACKING and entry.failure.startswith("Values of no_such_metric of a version that this service")
+    assert entry.reason == Reason.LACKING and "no_such_metric" in entry.failure
 
 
 def test_other_weights_than_the_batch_began_with_score_nothing(entry, shelf):
@@ -116,7 +116,7 @@ def test_other_weights_than_the_batch_began_with_score_nothing(entry, shelf):
     assert worker.drain() == 1
     part = Part.objects.get()
     assert (part.state, part.attempts, part.result) == (Part.State.WAITING, 0, None)
-    assert "“yolox-nano” of OSIM on this server are not those that the phase is scored with (their sha256 differs)" in part.failure
+    assert "“yolox-nano” of OSIM" in part.failure and "sha256" in part.failure
     put(seed=0)
     missing_weights._left.clear()
     Part.objects.update(lease_until=None)
@@ -130,7 +130,7 @@ def test_a_file_that_changed_since_it_was_fetched_is_found_by_the_child(entry, s
     assert worker.drain() == 1
     part = Part.objects.get()
     assert (part.state, part.attempts, part.result) == (Part.State.WAITING, 0, None)
-    assert "The file yolox_nano.pth has changed since it was fetched" in part.failure
+    assert "yolox_nano.pth has changed" in part.failure
 
 
 def test_batches_from_before_digests_were_kept_are_scored(entry, shelf):
@@ -144,4 +144,4 @@ def test_batches_from_before_digests_were_kept_are_scored(entry, shelf):
 def test_what_takes_no_weights_is_hindered_by_nothing():
     assert PhaseMetric(slug="hss", key="hss").column().weights_sha256 is None
     spec = dataclasses.replace(registry.get("osim"), title="O")
-    assert weights.difference(spec, {"weights": "yolox-nano"}, "0" * 64).startswith("The weights “yolox-nano” of O on this server are not")
+    assert weights.difference(spec, {"weights": "yolox-nano"}, "0" * 64).startswith("The weights “yolox-nano” of O ")

@@ -48,19 +48,37 @@ def test_effort_grows_with_the_size_that_counts_up_to_what_models_are_brought_do
     assert effort.of((2_000_000, 1), {"max_vertices": 12_000}) == pytest.approx(120 * 1.2**3)
     tubes = Effort(0.6, 30, power=2.0, by=1, only=("method", "exact"))
     assert tubes.of((1, 60), {"method": "exact"}) == pytest.approx(2.4) and tubes.of((1, 60), {"method": "sampling"}) == 0.0
-    assert effort.words("mesh", {"max_vertices": 12_000}) == (
-        "Declared effort: 120 s of one core for a model of 10,000 vertices; it grows with the cube of their number, "
-        "up to 12,000, which larger models are brought down to."
-    )
-    assert tubes.words("wireframe", {"method": "sampling"}) == (
-        "Declared effort: with method = exact, 0.6 s of one core for a model of 30 edges; it grows with the square of their number."
-    )
     volume = Effort(5.0, 200_000, power=1.0, by=1, least=True)
     assert [volume.of((0, faces), {}) for faces in (12, 200_000, 400_000)] == [5.0, 5.0, 10.0]
-    assert volume.words("mesh", {}) == (
-        "Declared effort: 5 s of one core at most for a model of up to 200,000 faces; above, it grows with their number."
-    )
-    assert Effort(6.0, 30, power=0.0).words("wireframe", {}) == "Declared effort: 6 s of one core for a model of any size."
+
+
+EFFORTS = (
+    (
+        Effort(120.0, 10_000, power=3.0, most="max_vertices"),
+        "mesh",
+        {"max_vertices": 12_000},
+        "120 s of one core for a model of 10,000 vertices; it grows with the cube of their number, up to 12,000, which larger models are "
+        "brought down to.",
+    ),
+    (
+        Effort(0.6, 30, power=2.0, by=1, only=("method", "exact")),
+        "wireframe",
+        {"method": "sampling"},
+        "with method = exact, 0.6 s of one core for a model of 30 edges; it grows with the square of their number.",
+    ),
+    (
+        Effort(5.0, 200_000, power=1.0, by=1, least=True),
+        "mesh",
+        {},
+        "5 s of one core at most for a model of up to 200,000 faces; above, it grows with their number.",
+    ),
+    (Effort(6.0, 30, power=0.0), "wireframe", {}, "6 s of one core for a model of any size."),
+)
+
+
+@pytest.mark.parametrize(("effort", "kind", "params", "words"), EFFORTS)
+def test_a_declared_effort_in_words(effort, kind, params, words):
+    assert effort.words(kind, params) == f"Declared effort: {words}"
 
 
 def test_every_declared_effort_names_parameters_that_there_are():

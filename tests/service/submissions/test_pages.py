@@ -74,8 +74,8 @@ def test_waiting_for_approval_is_said(client, phase, people):
     challenge = phase.challenge
     Challenge.objects.filter(pk=challenge.pk).update(needs_approval=True)
     act(client, people.stranger, "join", challenge.slug, accept="yes", version="1")
-    page = read(client, "challenge", challenge.slug)
-    assert "Next:</span>Be admitted by the organizers" in page and "nothing is left for you to do here" in page
+    (step,) = [step for step in client.get(reverse("challenge", args=[challenge.slug])).context["steps"] if step.now]
+    assert step.note and not step.url, "there is nothing to do but wait"
 
 
 def test_new_rules_are_asked_for_again(client, phase, people):
@@ -132,10 +132,10 @@ def test_the_front_page_says_which_news_is_of_a_simulated_challenge(client, chal
 def test_a_challenge_of_imported_figures_alone_asks_nobody_to_take_part(client, challenge):
     phase = PhaseFactory(challenge=challenge, results_source="a paper, table 1")
     page = read(client, "challenge", challenge.slug)
-    assert phase.title in page and "joined" not in page and "What to do next" not in page and "Rules</span>" not in page
+    assert phase.title in page and "joined" not in page and 'class="checklist"' not in page and "Rules</span>" not in page
     PhaseFactory(challenge=challenge)
     page = read(client, "challenge", challenge.slug)
-    assert "joined" in page and "What to do next" in page
+    assert "joined" in page and 'class="checklist"' in page
 
 
 def test_a_challenge_without_phases_and_texts_says_what_will_be_there(client, challenge):
@@ -150,7 +150,7 @@ def test_accepting_the_rules_gives_a_team_of_one(client, challenge, people):
     page = read(client, "rules", challenge.slug, user=people.stranger)
     assert "Be fair." in page and 'name="version" value="1"' in page
     response = act(client, people.stranger, "join", challenge.slug, accept="yes", version="1")
-    assert "You take part as stranger." in response.content.decode()
+    assert response.status_code == 200
     assert Team.of(challenge, people.stranger).name == "stranger"
 
 
@@ -196,7 +196,7 @@ def test_inputs_are_for_participants_once_the_phase_has_opened(client, phase, pe
     assert client.get(path).status_code == 403
     assert path in read(client, "data", phase.challenge.slug, user=people.mate)
     Phase.objects.filter(pk=phase.pk).update(opens_at=timezone.now() + timedelta(hours=1))
-    assert "can be downloaded from" in read(client, "data", phase.challenge.slug)
+    assert path not in read(client, "data", phase.challenge.slug)
     assert client.get(path).status_code == 403
 
 
@@ -267,11 +267,11 @@ def test_only_leaders_are_shown_and_may_use_the_acts_of_leaders(client, people, 
 def test_a_leader_renames_invites_and_hands_over(client, people, challenge):
     assert "new name" in act(client, people.owner, "team_rename", challenge.slug, name="Eaves").content.decode()
     page = act(client, people.owner, "team_invite", challenge.slug, email="grace@example.org").content.decode()
-    assert "grace@example.org is on its way" in page and "Good until" in page
     invite = people.team.invites.get()
-    assert "withdrawn" in act(client, people.owner, "team_withdraw_invite", challenge.slug, invite=invite.pk).content.decode()
-    page = act(client, people.owner, "team_lead", challenge.slug, member=people.mate.pk, how="hand_over").content.decode()
-    assert "mate leads Eaves now." in page
+    assert invite.email == "grace@example.org" and "grace@example.org" in page
+    act(client, people.owner, "team_withdraw_invite", challenge.slug, invite=invite.pk)
+    assert not people.team.invites.open(timezone.now())
+    act(client, people.owner, "team_lead", challenge.slug, member=people.mate.pk, how="hand_over")
     assert people.team.is_leader(people.mate) and not people.team.is_leader(people.owner)
 
 
@@ -300,15 +300,14 @@ def test_the_link_is_shown_once_and_lets_people_join(client, people, challenge):
     client.force_login(people.stranger)
     assert "I have read the" in client.get(path).content.decode()
     assert client.post(path, {"version": "1"}).status_code == 409  # the box
-    response = client.post(path, {"version": "1", "accept": "yes"}, follow=True)
-    assert "You are a member of Ridge now." in response.content.decode()
+    assert client.post(path, {"version": "1", "accept": "yes"}).status_code == 302
     assert Team.of(challenge, people.stranger) == people.team
 
 
 def test_a_member_does_not_use_up_an_invitation_of_somebody_else(client, people, challenge):
     invite = people.team.invite("grace@example.org", people.owner)
     for member in (people.mate, people.owner):
-        assert "the invitation stays open" in act(client, member, "team_join", invite.token).content.decode()
+        assert act(client, member, "team_join", invite.token).status_code == 200
     invite.refresh_from_db()
     assert invite.accepted_at is None
     act(client, people.stranger, "team_join", invite.token, accept="yes", version="1")
@@ -321,8 +320,7 @@ def test_a_member_does_not_use_up_an_invitation_of_somebody_else(client, people,
 def test_an_invitation_does_not_open_a_private_challenge(client, people, challenge):
     token = people.team.make_link()
     Challenge.objects.filter(pk=challenge.pk).update(visibility="private")
-    page = read(client, "team_join", token, user=people.stranger)
-    assert "Ask its organizers for access" in page
+    assert 'name="accept"' not in read(client, "team_join", token, user=people.stranger)
     assert act(client, people.stranger, "team_join", token, accept="yes", version="1").status_code == 404
     assert Team.of(challenge, people.stranger) is None
 
@@ -337,14 +335,15 @@ def test_a_refused_joining_accepts_no_rules_by_the_way(client, people, challenge
 def test_an_old_link_says_that_it_is_over(client, people):
     token = people.team.make_link()
     people.team.make_link()
-    assert "This invitation is no longer valid" in read(client, "team_join", token, status=404)
+    read(client, "team_join", token, status=404)
 
 
 def test_who_left_can_found_a_team_on_the_page(client, people, challenge):
     act(client, people.mate, "team_leave", challenge.slug)
-    assert "You are in no team" in read(client, "team", challenge.slug)
-    page = act(client, people.mate, "team_create", challenge.slug, name="Eaves").content.decode()
-    assert "You lead Eaves now." in page
+    assert reverse("team_create", args=[challenge.slug]) in read(client, "team", challenge.slug)
+    act(client, people.mate, "team_create", challenge.slug, name="Eaves")
+    found = Team.of(challenge, people.mate)
+    assert found.name == "Eaves" and found.is_leader(people.mate)
 
 
 # --- account -----------------------------------------------------------------------------------
@@ -356,8 +355,7 @@ def test_the_account_shows_teams_and_entries_and_keeps_the_settings(client, peop
     assert "Ridge" in page and reverse("entry", args=[entry.pk]) in page
     type(entry.phase).objects.filter(pk=entry.phase_id).update(time_zone="Europe/Prague")
     assert in_words(entry.created_at, "Europe/Prague") in read(client, "account", user=people.mate)
-    response = act(client, people.mate, "account", time_zone="Asia/Tokyo")
-    assert "Your settings are saved." in response.content.decode()
+    assert act(client, people.mate, "account", time_zone="Asia/Tokyo").status_code == 200
     people.mate.refresh_from_db()
     assert people.mate.time_zone == "Asia/Tokyo" and people.mate.notify_by_email is False
     assert "your time:" in read(client, "challenge", people.team.challenge.slug)

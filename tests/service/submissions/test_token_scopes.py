@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -109,8 +107,6 @@ def test_the_api_asks_for_the_scope_of_an_act(client, people, challenge, method,
         path.format(challenge=challenge.slug), content_type="application/json", headers={"Authorization": f"Bearer {key}"}
     )
     assert answer.status_code == status, answer.content
-    if status == 403 and method == "post":
-        assert json.loads(answer.content)["detail"].startswith("This API token lacks the scope")
 
 
 class TestForm:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation.celery import app
-from evaluation.work.card import Card
+from evaluation.work.graphics_card import Card
 
 __all__ = ["app"]
 

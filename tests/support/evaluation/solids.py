@@ -57,6 +57,15 @@ def moved(shape: Mesh, by) -> Mesh:
     return Mesh(shape.vertices + np.array(by, dtype=float), shape.faces)
 
 
+def union(*shapes: Mesh) -> Mesh:
+    """The faces of several meshes as one mesh."""
+    starts = np.cumsum([0, *(len(shape.vertices) for shape in shapes)])
+    return mesh(
+        np.concatenate([shape.vertices for shape in shapes]),
+        np.concatenate([shape.faces + start for shape, start in zip(shapes, starts[:-1], strict=True)]),
+    )
+
+
 def scaled(shape: Mesh, by) -> Mesh:
     return Mesh(shape.vertices * by, shape.faces)
 

@@ -105,10 +105,8 @@ def _measured(result: MetricResult) -> MetricResult:
 
 def _score(pair: RenderPair, features: str, mask: np.ndarray | None, least: float) -> MetricResult:
     clean = pair.clean
-    if clean is None or not clean.images:
-        return MetricResult(None, Status.NOT_APPLICABLE, ("no_clean_views",))
-    if len(clean.images) < MIN_VIEWS:
-        return MetricResult(None, Status.NOT_APPLICABLE, ("few_references",))
+    if clean is None or len(clean.images) < MIN_VIEWS:
+        return MetricResult(None, Status.NOT_APPLICABLE, ("few_references" if clean and clean.images else "no_clean_views",))
     stored.require(NETWORK, features)
     if pair.missing is not None:
         return pair.missing
@@ -128,13 +126,19 @@ def _score(pair: RenderPair, features: str, mask: np.ndarray | None, least: floa
         return MetricResult(1.0)
     if scene.known.tolerance == 0.0:
         return MetricResult(None, Status.NOT_APPLICABLE, ("clean_views_alike",))
-    found = _found(pair, features, scene, least)
+    return _against_band(pair, clean, scene, _found(pair, features, scene, least), counted)
+
+
+def _against_band(pair: RenderPair, clean: CleanViews, scene: Scene, found: Plausible, counted: np.ndarray | None) -> MetricResult:
+    """The score of the cells `counted`, or of all, limited by those of the clean views."""
+    assert pair.prediction is not None
+    size, sides = scene.size, (pair.prediction.width, pair.prediction.height)
     clean_mean, clean_least, greatest = scene.known.band(scene.rooted)
     u, share = (found.u, found.share) if counted is None else (found.u[counted], found.share[counted])
     value = min(max(overall(u, scene.rooted), 0.0), 1.0)
     noted = {
         "reference_subset": len(clean.images) > image.MAX_VIEWS,
-        "resized": {(width, height), (clean.images[0].width, clean.images[0].height)} != {size} and "resized" not in pair.flags,
+        "resized": {sides, (clean.images[0].width, clean.images[0].height)} != {size} and "resized" not in pair.flags,
         "above_clean": found.score(scene.rooted) > greatest,
         "copied_reference": float((found.ratio < COPIED).mean()) > COPIED_SHARE,
     }

@@ -55,7 +55,7 @@ def test_a_worker_is_known_by_its_queues_until_it_stops_or_ends(client, settings
         command = [sys.executable, "manage.py", "heartbeat", "worker"]
         env = environment(PLUMBLINE_LEASE_SECONDS="1")
         unhealthy = subprocess.run(command, env=env, cwd=settings.BASE_DIR, capture_output=True, text=True)
-        assert unhealthy.returncode == 1 and "was last heard of at" in unhealthy.stderr and "Traceback" not in unhealthy.stderr
+        assert unhealthy.returncode == 1 and "last heard of" in unhealthy.stderr and "Traceback" not in unhealthy.stderr
         settings.LEASE_SECONDS = LEASE
         os.killpg(worker.process.pid, signal.SIGCONT)
         wait_until(lambda: Process.objects.listeners()["cpu"] == 1, what="its heartbeat again")
@@ -63,7 +63,7 @@ def test_a_worker_is_known_by_its_queues_until_it_stops_or_ends(client, settings
 
 
 def test_the_sweeper_says_that_it_lives_and_when_it_last_ended_a_round(client):
-    assert "has not been heard of" in asked("sweeper")
+    assert "not been heard" in asked("sweeper")
     with sweeping():
         wait_until(lambda: Process.objects.live().filter(worked_at__isnull=False).exists(), what="the first round")
         first = Process.objects.get(kind=Process.Kind.SWEEPER).worked_at

@@ -159,7 +159,7 @@ class TestBrokenOnPurpose:
             worker.drain()
         run.refresh_from_db()
         assert run.state == SuiteRun.State.FAILED and run.attempts == 3
-        assert failed(run).startswith("Testing this metric failed.") and "Traceback" not in failed(run)
+        assert run.reason == Reason.CRASH and "Traceback" not in failed(run)
         assert "Traceback" in run.failure_detail
         assert not sweep()["unmeasured"], "a failure is not tried again and again"
         assert run.restart() and SuiteRun.objects.get().state == SuiteRun.State.WAITING
@@ -171,7 +171,7 @@ class TestBrokenOnPurpose:
             run.refresh_from_db()
             assert (run.losses, run.attempts) == (n, 0)
         assert run.state == SuiteRun.State.FAILED
-        assert failed(run).startswith("Testing this metric was begun 12 times, and each time the worker was lost")
+        assert (run.reason, run.numbers["times"]) == (Reason.LOST, 12)
 
 
 DATASET = Dataset("three", "houses", 3, True)
@@ -209,7 +209,7 @@ def test_operators_see_how_far_it_is_and_can_have_a_failed_run_measured_again(ru
 
     from leaderboard.management.commands.doctor import Command
 
-    assert Command()._suites() == "sanity tests under way: 1, corner_f1 at 0 %"
+    assert Command()._suites().endswith(": 1, corner_f1 at 0 %")
     SuiteRun.objects.update(state=SuiteRun.State.FAILED, failure="It failed.", failure_detail="Traceback: line 7")
     with pytest.raises(CommandError, match="corner_f1: It failed"):
         Command()._suites()
@@ -219,4 +219,4 @@ def test_operators_see_how_far_it_is_and_can_have_a_failed_run_measured_again(ru
     address = reverse("admin:evaluation_suiterun_changelist")
     client.post(address, {"action": "test_again", "_selected_action": [run.pk]})
     assert SuiteRun.objects.get().state == SuiteRun.State.WAITING
-    assert Command()._suites().startswith("sanity tests under way: 1")
+    assert ": 1" in Command()._suites()

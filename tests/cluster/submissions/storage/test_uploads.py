@@ -270,7 +270,7 @@ def test_files_of_rejected_entries_go_after_a_while_and_those_of_cancelled_ones_
     fresh, old = ended(phase, people, Status.REJECTED, 6.9), ended(phase, people, Status.REJECTED, 7.1)
     cancelled = ended(phase, people, Status.CANCELLED, 0.1)
     scored, failed = ended(phase, people, Status.SCORED, 900), ended(phase, people, Status.FAILED, 900)
-    assert "for at most 7 days" in fresh.file_note and scored.file_note == failed.file_note == ""
+    assert "7 days" in fresh.file_note and scored.file_note == failed.file_note == ""
     assert stored_files.clean_uploads() >= 2
     assert [has_files(entry) for entry in (fresh, scored, failed)] == [(True, True)] * 3
     assert [has_files(entry) for entry in (old, cancelled)] == [(False, False)] * 2

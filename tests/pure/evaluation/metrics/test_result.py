@@ -17,7 +17,7 @@ def test_a_value_may_be_null():
 
 
 def test_flags_are_of_the_list_or_what_a_program_says():
-    assert MetricResult(1.0, flags=("resized", "note: a word of a program")).flags[0] == "resized"
+    assert MetricResult(1.0, flags=("resized", "note: its word")).flags[0] == "resized"
     with pytest.raises(ValueError, match="'reszied' is not among the flags"):
         MetricResult(1.0, flags=("reszied",))
 

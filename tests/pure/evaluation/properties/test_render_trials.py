@@ -72,7 +72,6 @@ def test_symmetry_and_triangles_use_noise_of_eight_levels_and_a_shift_by_a_tenth
         ("psnr", {}, set()),
         ("psnr@mask", {}, set()),
         ("puzzlesim_pieces", {}, {"symmetry_shift"}),
-        ("osim_rois", {}, {"symmetry_0mean", "symmetry_shift"}),
     ],
 )
 def test_metrics_of_renders_are_measured(x, key, params, fails):

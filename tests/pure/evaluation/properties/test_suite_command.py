@@ -45,11 +45,8 @@ def test_the_text_has_a_row_per_metric_and_explains_its_columns(run):
     assert code == 0 and "20/20" in bar and lines[0].startswith("Share of 20 models")
     assert lines[2].split() == ["metric", *map(str, range(1, 18)), "passed"]
     assert [line.split()[0] for line in lines[3:5]] == ["corner_f1", "wed_mnn"] and lines[3].endswith("of 17")
-    assert len(lines) == 8 + 17 and lines[-3].strip().startswith("17  Triangle ineq. (del1/del2): Triangle inequality for")
-    assert lines[-1] == (
-        "In the monotonicity tests the distance to the original must grow at every step (strict rule) for corner_f1; "
-        "it must not fall at any step (weak rule) for wed_mnn."
-    )
+    assert len(lines) == 8 + 17 and lines[-3].strip().startswith("17  Triangle ineq.")
+    assert "rule) for corner_f1; " in lines[-1] and lines[-1].endswith("rule) for wed_mnn.")
 
 
 def test_ones_own_wireframes_are_named_after_their_folder_and_small_ones_are_counted(run, tmp_path):
@@ -64,7 +61,7 @@ def test_ones_own_wireframes_are_named_after_their_folder_and_small_ones_are_cou
     assert (row["tests"]["mono_delete_edges"]["n"], row["tests"]["mono_delete_edges"]["skipped"]) == (1, 2)
     assert {"slug": "edge_f1", **json.loads((kept / "edge_f1.my_roofs_3.json").read_text())} == row
     code, out, _ = run("--metric", "edge_f1", "--wireframes", folder, "--title", "Three")
-    assert "(Three)" in out and "Up to 2 models were too small for some tests." in out
+    assert "(Three)" in out and "2 models" in out
 
 
 def test_a_second_run_goes_on_from_what_the_first_has_kept(run, tmp_path):
@@ -109,7 +106,7 @@ def test_a_program_of_ones_own_is_measured_and_the_damages_it_misorders_are_list
     assert {row["test"] for row in rows} <= {test.id for test in suite.TESTS}
     assert main([*words, "--jobs", "2"]) == 2 and "one process" in capsys.readouterr().err
     assert main(["properties", "--metric", "./no-such-program", "--houses", "2"]) == 2
-    assert "There is no metric program at ./no-such-program" in capsys.readouterr().err
+    assert "./no-such-program" in capsys.readouterr().err
 
 
 def test_a_metric_that_orders_damage_has_none_that_it_misorders(tmp_path):

@@ -234,15 +234,11 @@ def test_the_command_trains_weights_that_the_metric_then_uses(exported, tmp_path
     command = ["train", "wireframe-preference", "--votes", str(exported), "--out", str(out), "--name", "mine", "--epochs", "2"]
     assert main(command) == 0
     printed = capsys.readouterr()
-    assert "30 votes of 1 raters" in printed.err and "Without files: from elsewhere." in printed.err
+    assert "30 votes of 1 raters" in printed.err and "from elsewhere" in printed.err
     assert "fold 1: accuracy" in printed.out and "accuracy over 2 folds" in printed.out
     card = json.loads((out / "mine.json").read_text())
     data = (out / "mine.safetensors").read_bytes()
-    assert (
-        card["sha256"] == hashlib.sha256(data).hexdigest()
-        and card["simulated"]
-        and "raters of their training study are simulated" in card["statement"]
-    )
+    assert card["sha256"] == hashlib.sha256(data).hexdigest() and card["simulated"] and "are simulated" in card["statement"]
     assert card["data"]["decisions"] == 20 and card["data"]["title"] == "Two houses" and card["features"]["name"] == random_weights.STAND_IN
     text = (out / "mine.md").read_text()
     assert card["sha256"] in text and "reward hacking" in text and "| mean ± sd |" in text and "are simulated" in text

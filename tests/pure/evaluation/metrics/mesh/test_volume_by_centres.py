@@ -26,6 +26,7 @@ from tests.support.evaluation.solids import (
     shuffled,
     sphere,
     turned,
+    union,
     value,
 )
 from tests.support.examples import examples
@@ -39,14 +40,6 @@ def surface_of(shape: Mesh):
 
 def centres(grid) -> np.ndarray:
     return np.stack(np.meshgrid(*[grid.centres(axis) for axis in range(3)], indexing="ij"), axis=-1).reshape(-1, 3)
-
-
-def union(*shapes: Mesh) -> Mesh:
-    starts = np.cumsum([0, *(len(shape.vertices) for shape in shapes)])
-    return mesh(
-        np.concatenate([shape.vertices for shape in shapes]),
-        np.concatenate([shape.faces + start for shape, start in zip(shapes, starts[:-1], strict=True)]),
-    )
 
 
 @pytest.mark.parametrize(("resolution", "expected"), [(32, 0.625), (64, 0.59375), (128, 0.59375), (256, 0.6015625)])

@@ -88,17 +88,17 @@ def test_every_faulty_row_is_named() -> None:
     ]
     with pytest.raises(FormatError) as caught:
         read_s23dr(json.dumps(rows).encode(), "submission.json")
-    assert [str(error) for error in caught.value.all()] == [
-        "submission.json: row 1 (a) wf_edges[0]: edge names vertex 3, there are 3, counted from 0",
-        "submission.json: row 1 (a) wf_edges[1]: edge names vertex -1, there are 3, counted from 0",
-        "submission.json: row 2 (a): occurs in an earlier row too; give each item once",
-        "submission.json: row 3 (b) wf_vertices[0]: must be a list of 3 numbers, not a list of 2",
+    assert [error.where for error in caught.value.all()] == [
+        "row 1 (a) wf_edges[0]",
+        "row 1 (a) wf_edges[1]",
+        "row 2 (a)",
+        "row 3 (b) wf_vertices[0]",
     ]
 
 
 def test_limits_hold_for_each_sample() -> None:
     found, findings = judge_s23dr(json.dumps(ROWS).encode(), "submission.json", {"a3f": (3, 1), "0b1": (2, 1), "empty": (1, 1)})
-    assert [str(error) for error in findings.kept] == ["submission.json: row 1 (a3f): has 2 wf_edges, at most 1 are taken for this item"]
+    assert [error.where for error in findings.kept] == ["row 1 (a3f)"]
     assert {name: frame is not None for name, frame in found.items()} == {"a3f": False, "0b1": True, "empty": True}
 
 

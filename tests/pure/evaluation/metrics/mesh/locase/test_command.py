@@ -45,7 +45,7 @@ def test_what_cannot_be_done_is_one_sentence(tmp_path, capsys, monkeypatch, opti
 
 def test_a_card_that_is_not_there_is_said_and_never_replaced_by_the_processor(tmp_path, capsys, without_card):
     assert main(["train", "locase", "--out", str(tmp_path / "out"), "--device", "cuda"]) == 2
-    assert "The graphics card cannot be computed on: No CUDA GPUs are available." in capsys.readouterr().err
+    assert "No CUDA GPUs" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
