@@ -127,6 +127,17 @@ def _failed(row: Leased, why: Why, detail: str, final: bool = False) -> None:
     row.give_up_or_retry(why, detail, final)
 
 
+def beat(row: Leased, between: Callable[[Leased], None] = lambda row: None) -> Callable[[], None]:
+    """Step that long work takes every few seconds: it keeps the lease and calls `between`. It raises `LeaseLost` once the lease is lost."""
+
+    def go_on() -> None:
+        if not row.heartbeat():
+            raise LeaseLost
+        between(row)
+
+    return go_on
+
+
 @contextmanager
 def logged(what: str, row: Leased, phase: Phase | None = None, **about: object) -> Iterator[None]:
     """One line of the log for a piece of work, with its subject and worker in all lines meanwhile. `about` says which entry and which

@@ -112,10 +112,9 @@ def list_studies(request: HttpRequest, challenge: Slug, phase: Slug, paging: Pag
 def get_study(request: HttpRequest, challenge: Slug, phase: Slug, study: Slug) -> Any:
     place = board_place(request, challenge, phase)
     row = study_of(place.phase, place.viewer.organizes, slug=study)
-    done = {one.criterion: one.summary for one in row.analyses.all() if one.summary is not None}
-    organizes = place.viewer.organizes
     hidden = row.hidden_labels(hidden_from(place.viewer, place.phase))
-    analyses = {name: worded(done[name].without(hidden).numbered(organizes), row.noun) for name in row.in_order(done)}
+    summaries = StudyAnalysis.summaries(row.analyses.all(), row, hidden)
+    analyses = {name: worded(one.numbered(place.viewer.organizes), row.noun) for name, one in summaries.items()}
     looks = {"planned_looks": row.planned_looks, "planned_answers": row.planned_answers}
     looks["looks"] = [look.record(hidden) for look in row.looks.all()]
     answers = answer_sets.of_study(row)

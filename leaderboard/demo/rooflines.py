@@ -138,7 +138,7 @@ pages:
 announcements:
   - title: The practice phase is open
     published_at: 2026-01-02T09:00
-    body: Its references may be looked at, so every entry can be seen in 3D over its house.
+    body: The references of the practice phase are public. You can see every entry in 3D, drawn over each house.
 phases:
   - slug: {PHASE}
 {PRACTICE}

@@ -337,6 +337,8 @@ class Judgements:
         return (*found, *filter(None, numbers))
 
     def check(self, reader: Reader) -> None:
+        """Faults of a block: each row of the table says whether something is wrong, at which key, and what was expected. The table has a
+        branch for each rule."""
         sides = [self.left, self.right, self.choice]
         given = {"score": bool(self.score), "mean": bool(self.mean), "left, right and choice": any(sides)}
         kinds = [name for name, is_given in given.items() if is_given]
@@ -537,7 +539,7 @@ class Manifest:
                 reader.fault_of(key, reason)
 
     def _faults(self) -> Iterator[tuple[bool, str, str]]:
-        """Faults of several mappings together: whether there is one, at which key, and its sentence."""
+        """Faults of several mappings together: whether there is one, at which key, and its sentence. There is a branch for each rule."""
         yield bool(self.name) and not NAME.fullmatch(self.name), "name", "expected small letters, digits and hyphens"
         yield bool(self.doi) and not _DOI.fullmatch(self.doi), "doi", "expected a DOI such as 10.1109/ICIP.2021.9506457"
         yield not self.files, "files", "expected at least one file"

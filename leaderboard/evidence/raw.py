@@ -6,6 +6,7 @@ import csv
 import difflib
 import io
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,9 +68,8 @@ def read_table(path: Path, file: SourceFile, read_sheet: ReadSheet) -> RawTable:
     heads = [head.strip() for head in numbered[0][1]]
     while heads and not heads[-1]:
         heads.pop()
-    named = [head for head in heads if head]
-    if twice := sorted({head for head in named if named.count(head) > 1}):
-        raise EvidenceError([f"{file.name} has the column {excerpt(twice[0])} twice; which one is meant cannot be told."])
+    if twice := [head for head, n in Counter(filter(None, heads)).items() if n > 1]:
+        raise EvidenceError([f"{file.name} has the column {excerpt(min(twice))} twice; which one is meant cannot be told."])
     body = []
     for line, row in numbered[1:]:
         if any(cell.strip() for cell in row[len(heads) :]):

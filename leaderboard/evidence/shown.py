@@ -436,26 +436,23 @@ def in_several(sets: Sequence[Set]) -> list[InSeveral]:
         for row in one.rows:
             if row.figures.name:
                 rows.setdefault(row.figures.name, []).append((one, row))
-    pooled = {(one.name, one.material, pool): one for pool in POOLS for one in named_metrics([each.record for each in sets], pool)}
-
-    def cell(name: str, material: str, pool: str) -> Cell:
-        found = pooled.get((name, material, pool))
-        if found is None or found.pooled is None:
-            return Cell(None, is_across=pool == "srocc")
-        mean, n = found.pooled, sum(one.figure.n for one in found.sets if one.counts)
-        known = SetFigure(value=mean.value, low=mean.low, high=mean.high, n=n, places=found.places, may_be_best=found.may_be_best)
-        return Cell(known, is_across=pool == "srocc")
-
+    pooled: dict[tuple[str, str], dict[str, tuple[int, SetFigure]]] = {}  # by name and material, and by what is pooled
+    for pool in POOLS:
+        for found in named_metrics([each.record for each in sets], pool):
+            if (mean := found.pooled) is not None:
+                n = sum(one.figure.n for one in found.sets if one.counts)
+                known = SetFigure(value=mean.value, low=mean.low, high=mean.high, n=n, places=found.places, may_be_best=found.may_be_best)
+                pooled.setdefault((found.name, found.material), {})[pool] = mean.k, known
     made = []
     for name, here in rows.items():
-        if len(here) > 1:
-            over = []
-            for material in dict.fromkeys(one.record.material for one, _ in here):
-                cells = [cell(name, material, pool) for pool in POOLS]
-                if any(one.shown for one in cells):
-                    k = max(found.pooled.k for pool in POOLS if (found := pooled.get((name, material, pool))) and found.pooled)
-                    over.append(Over(material, k, *cells))
-            made.append(InSeveral(here[0][1].title, tuple(here), tuple(over)))
+        if len(here) < 2:
+            continue
+        over = []
+        for material in dict.fromkeys(one.record.material for one, _ in here):
+            if means := pooled.get((name, material), {}):
+                cells = (Cell(means[pool][1] if pool in means else None, is_across=pool == "srocc") for pool in POOLS)
+                over.append(Over(material, max(k for k, _ in means.values()), *cells))
+        made.append(InSeveral(here[0][1].title, tuple(here), tuple(over)))
     return sorted(made, key=lambda one: one.title.lower())
 
 

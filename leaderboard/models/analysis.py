@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import cached_property
 from typing import Any, Self
 
@@ -64,6 +64,12 @@ class StudyAnalysis(Leased):
         """Summary of a study's analysis on boards, without these entries; None before there is one."""
         analysis = cls.main(study)
         return analysis.summary.without(study.hidden_labels(hidden_ids)) if analysis is not None and analysis.summary is not None else None
+
+    @staticmethod
+    def summaries(rows: Iterable[StudyAnalysis], study: Study, hidden: Collection[str]) -> dict[str, Summary]:
+        """Summaries in a study's rows, by criterion in the order of the study, without the entries of the labels `hidden`."""
+        done = {row.criterion: row.summary.without(hidden) for row in rows if row.summary is not None}
+        return {name: done[name] for name in study.in_order(done)}
 
     @cached_property
     def summary(self) -> Summary | None:

@@ -482,17 +482,15 @@ def fragile(model: Model, step: Callable[[], object] = lambda: None, among: Ints
     raters = _fewest(model, among, model.clusters.rater, model.clusters.n_raters, exact=model.clusters.n_raters <= EXACT)
     step()
     samples = _fewest(model, among, model.clusters.sample, model.clusters.n_samples, exact=model.clusters.n_samples <= EXACT)
-    return Fragile(
-        None if answers is None else len(answers),
-        None if raters is None else len(raters),
-        None if samples is None else len(samples),
-    )
+    return Fragile(answers, raters, samples)
 
 
-def _fewest(model: Model, among: Ints, group: Ints, count: int, exact: bool) -> list[int] | None:
+def _fewest(model: Model, among: Ints, group: Ints, count: int, exact: bool) -> int | None:
+    """The fewest of `count` groups of answers found whose removal makes another entry first; None where no half of them does. `group` is
+    the number of each answer's group; where `exact`, each is first left out by itself."""
     first = int(among[np.argmax(model.theta[among])])
 
-    def other_is_first(left_out: Sequence[int]) -> bool:
+    def other_is_first(left_out: Sequence[int] | Ints) -> bool:
         remaining = ~np.isin(group, left_out)
         answers = model.answers.take(remaining)
         if not len(answers) or not (answers.verdict != 0).any():
@@ -503,33 +501,26 @@ def _fewest(model: Model, among: Ints, group: Ints, count: int, exact: bool) -> 
                 return int(refit.entries[np.argmax(theta)]) != int(model.entries[first])
         return True  # it met nobody any more
 
-    if exact:
-        for one in range(count):
-            if other_is_first([one]):
-                return [one]
-    best: list[int] | None = None
-    for rival in among.tolist():
-        if rival == first:
-            continue
-        gap = float(model.theta[first] - model.theta[rival])
-        toward = np.bincount(group, model.u[:, first] - model.u[:, rival], count)
-        order = np.argsort(-toward, kind="stable")
-        positive = np.cumsum(np.maximum(toward[order], 0.0))
-        needed = int(np.searchsorted(positive, gap, "right")) + 1
-        if needed <= count and (best is None or needed < len(best)) and toward[order[min(needed, count) - 1]] > 0:
-            best, ranked = order[:needed].tolist(), order
-    if best is None or len(best) > count / 2:
-        return None
-    length = len(best)
-    while not other_is_first(ranked[:length].tolist()):
+    if exact and any(other_is_first([one]) for one in range(count)):
+        return 1
+    rivals = (_toward(model, first, rival, group, count) for rival in among.tolist() if rival != first)
+    length, order = min((one for one in rivals if one is not None), key=lambda one: one[0], default=(count, group))
+    while length <= count / 2 and not other_is_first(order[:length]):
         length += max(1, length // 8)
-        if length > count / 2:
-            return None
+    if length > count / 2:
+        return None
     low = 0  # does not do it; `length` does
     while length - low > 1:
         middle = (low + length) // 2
-        if other_is_first(ranked[:middle].tolist()):
-            length = middle
-        else:
-            low = middle
-    return ranked[:length].tolist()
+        low, length = (low, middle) if other_is_first(order[:middle]) else (middle, length)
+    return length
+
+
+def _toward(model: Model, first: int, rival: int, group: Ints, count: int) -> tuple[int, Ints] | None:
+    """The groups of answers, those that favour the first over the rival most before the others, and how many of them make up the gap of
+    the two; None where they do not."""
+    gap = float(model.theta[first] - model.theta[rival])
+    toward = np.bincount(group, model.u[:, first] - model.u[:, rival], count)
+    order = np.argsort(-toward, kind="stable")
+    needed = int(np.searchsorted(np.cumsum(np.maximum(toward[order], 0.0)), gap, "right")) + 1
+    return (needed, order) if needed <= count and toward[order[needed - 1]] > 0 else None

@@ -126,27 +126,31 @@ def ranked(answers: Answers, metrics: Sequence[Scored], step: Callable[[], None]
         state, decided = another_rater.standing(headline, person), replace(headline, coverage=difference.coverage)
         rows.append(Row(metric, difference, Standing(metric.key, metric.reference_point, metric.trained, decided, person, state)))
         step()
-
     own, points = ([row for row in rows if row.metric.reference_point is kind] for kind in (False, True))
-    few, size = bool(answers.clusters.few), next((row.differences for row in points if row.metric.key == "size"), None)
     pairs = agreement.pairs([(row.metric.key, row.differences) for row in own if row.has_places])
-    places = {} if few else agreement.places([row.metric.key for row in own if row.has_places and not row.standing.few], pairs)
-
-    def tested(row: Row) -> Row:
-        standing, key = row.standing, row.metric.key
-        if key in places:
-            standing = replace(standing, places=places[key], may_be_best=places[key][0] == 1)
-        if size is not None and standing.decided.value is not None and not (few or standing.few):
-            over = agreement.compared(row.differences, size, (key, "size"))
-            standing = replace(standing, over_size=over, above_size=not agreement.not_above(over))
-        return replace(row, standing=standing)
+    if not answers.clusters.few:
+        own = _tested(own, pairs, next((row.differences for row in points if row.metric.key == "size"), None))
 
     def order(row: Row) -> tuple[bool, tuple[float, str]]:
         # Where nothing could be tested there is no order of metrics, and none of those that have values for too few raters or samples.
-        value = 0.0 if few or row.standing.few else row.standing.decided.value or 0.0
+        value = 0.0 if answers.clusters.few or row.standing.few else row.standing.decided.value or 0.0
         return bool(row.standing.few), agreement.place(value, row.metric.key)
 
-    return Ranked([*sorted(map(tested, own), key=order), *points], pairs)
+    return Ranked([*sorted(own, key=order), *points], pairs)
+
+
+def _tested(rows: Sequence[Row], pairs: Sequence[MetricPair], size: Differences | None) -> list[Row]:
+    """The metrics with their places among each other, and compared with the reference point of size where there is one."""
+    places, found = agreement.places([row.metric.key for row in rows if row.has_places and not row.standing.few], pairs), []
+    for row in rows:
+        standing, key = row.standing, row.metric.key
+        if key in places:
+            standing = replace(standing, places=places[key], may_be_best=places[key][0] == 1)
+        if size is not None and standing.decided.value is not None and not standing.few:
+            over = agreement.compared(row.differences, size, (key, "size"))
+            standing = replace(standing, over_size=over, above_size=not agreement.not_above(over))
+        found.append(replace(row, standing=standing))
+    return found
 
 
 def halves(

@@ -18,6 +18,7 @@ import numpy as np
 from leaderboard.stats.answers import pairs_within
 from leaderboard.stats.votes import (
     CONDITIONS,
+    Circumstances,
     Floats,
     Ints,
     SharedProblem,
@@ -40,8 +41,8 @@ USUAL: Scale = (LOWEST, HIGHEST)  # the scale of studies that people rate here, 
 
 
 @dataclass(frozen=True)
-class Rating:
-    """One score as it was given; `order` and all that follow as in votes."""
+class Rating(Circumstances):
+    """One score as it was given."""
 
     rater: str
     entry: str
@@ -51,13 +52,6 @@ class Rating:
     criterion: str = ""
     study: str = ""
     seconds: float | None = None
-    order: str = ""
-    at: str = ""
-    step: str = ""
-    viewport_width: str = ""
-    viewport_height: str = ""
-    device: str = ""
-    invitation: str = ""
 
 
 @dataclass(frozen=True, eq=False)

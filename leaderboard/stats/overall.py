@@ -46,23 +46,15 @@ def overall_brackets(
         raise ValueError(f"{rule!r} is not a ranking rule; choose one of {', '.join(RULES)}")
     samples = np.asarray(values, dtype=np.float64)
     metrics, n, _ = samples.shape
-    if scores is None:
-        valid = ~np.isnan(samples)
-        means = np.where(valid.any(axis=2), np.nansum(samples, axis=2) / np.maximum(1, valid.sum(axis=2)), math.nan)
-        scores = [[None if math.isnan(value) else value for value in row] for row in means.tolist()]
-    cost = np.array([costs(row, better) for row, better in zip(scores, higher_is_better, strict=True)]).reshape(metrics, n)
+    valid = ~np.isnan(samples)
+    means = np.where(valid.any(axis=2), np.nansum(samples, axis=2) / np.maximum(1, valid.sum(axis=2)), math.nan)
+    shown = means if scores is None else scores
+    cost = np.array([costs(row, better) for row, better in zip(shown, higher_is_better, strict=True)]).reshape(metrics, n)
     if rule == "primary":
-        samples, cost, metrics, fixed = samples[:1], cost[:1], 1, [m for m in fixed if m == 0]
+        samples, cost, metrics, fixed = samples[:1], cost[:1], 1, {0} & set(fixed)
     share = np.ones(metrics) if weights is None or rule != "weighted" else np.asarray(weights, dtype=np.float64)
-    complete = np.flatnonzero(~np.isnan(cost).any(axis=0))
-    columns = [Column(str(m), [], True, float(share[m]), m == 0) for m in range(metrics)]
-    points = np.full(n, math.nan)
-    if len(complete):
-        points[complete] = combine(rule, columns, *rank_counts(cost[:, complete]), len(complete))
-    in_order = sorted(complete.tolist(), key=lambda i: (points[i], i))
-    ranks: list[int | None] = [None] * n
-    for i, better in zip(complete, rank_counts(points[None, complete])[0][0], strict=True):
-        ranks[i] = int(better) + 1
+    points, ranks = _points_and_ranks(rule, cost, share)
+    in_order = sorted((i for i in range(n) if ranks[i] is not None), key=lambda i: (points[i], i))
     moving = [m for m in range(metrics) if m not in fixed]
     has_values = np.asarray((~np.isnan(samples[moving])).any(axis=2).all(axis=0))
     tested = [i for i in in_order if has_values[i]]
@@ -73,11 +65,9 @@ def overall_brackets(
         groups = np.asarray(~np.isnan(samples[moving][:, tested]).any(axis=(0, 1)))  # those that all of them have in every metric
     if len(tested) < 2 or (moving and groups.sum() < GROUPS_FOR_BOARD_INTERVAL):
         return OverallBoard(np.zeros((n, n), dtype=bool), (None,) * n, (False,) * n, (None,) * n)
-    sure = np.zeros((metrics, len(tested), len(tested)), dtype=bool)
     own = cost[:, tested]
     before = own[:, :, None] < (own - tie_tolerance(own))[:, None, :]
-    for m in fixed:
-        sure[m] = before[m]
+    sure = before.copy()  # of metrics without values per group
     if moving:
         x = samples[moving][:, tested][:, :, groups]
         seen = [same_direction(x[n], own[m], higher_is_better[m]) for n, m in enumerate(moving)]
@@ -87,6 +77,19 @@ def overall_brackets(
     ahead = np.zeros((n, n), dtype=bool)
     ahead[np.ix_(tested, tested)] = inside
     return OverallBoard(ahead, bracket, loose, ranges(ranks, points, tested, inside, cut))
+
+
+def _points_and_ranks(rule: str, cost: Floats, weights: Floats) -> tuple[Floats, list[int | None]]:
+    """Points [entries] under the rule and the ranks by these; NaN and None of entries without a cost [metrics, entries] in every metric."""
+    metrics, n = cost.shape
+    points, ranks = np.full(n, math.nan), list[int | None]([None] * n)
+    complete = np.flatnonzero(~np.isnan(cost).any(axis=0))
+    if len(complete):
+        columns = [Column(str(m), [], True, float(weights[m]), m == 0) for m in range(metrics)]
+        points[complete] = combine(rule, columns, *rank_counts(cost[:, complete]), len(complete))
+        for i, better in zip(complete, rank_counts(points[None, complete])[0][0], strict=True):
+            ranks[i] = int(better) + 1
+    return points, ranks
 
 
 def _ahead(rule: str, sure: NDArray[np.bool_], weights: Floats) -> NDArray[np.bool_]:

@@ -8,7 +8,7 @@ compared.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -139,7 +139,8 @@ def variants(
     ``ranking`` names the columns that take part in the board's rule; ``titles`` are the columns' names. Where the rule is
     one metric alone, leaving metrics out would say nothing of it, so it is done under the mean rank of all columns.
     """
-    ways = list(_ways(rule, columns, [column for column in columns if column.slug in ranking], titles))
+    names = {column.slug: title for column, title in zip(columns, titles, strict=True)}
+    ways = list(_ways(rule, columns, [column for column in columns if column.slug in ranking], names))
     rankings = [_ranks(other, part, used) for _, _, other, part in ways]
     board = rankings[0]
     known = np.array([rank is not None for rank in board], bool)
@@ -153,11 +154,10 @@ def variants(
 
 
 def _ways(
-    rule: str, columns: Sequence[Column], part: Sequence[Column], titles: Sequence[str]
+    rule: str, columns: Sequence[Column], part: Sequence[Column], names: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str, Sequence[Column]]]:
     """Kind and title of each way to rank, its rule, and the columns that take part in it."""
     yield "board", "The board", rule, part
-    names = dict(zip((column.slug for column in columns), titles, strict=True))
     several = columns if rule == "primary" or len(part) < 2 else part
     alike = len({column.weight for column in several}) == 1
     for other, title in RULE_TITLES.items():

@@ -80,11 +80,24 @@ class VotesError(TableError):
     """A file of votes or of opinion scores cannot be used."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Circumstances:
+    """Circumstances of an answer: `order` numbers a rater's questions, and `at` is the time of the answer, as `stamp` writes it. The others
+    are the conditions: the place of the criterion among the question's, the window's size, the device and the link."""
+
+    order: str = ""
+    at: str = ""
+    step: str = ""
+    viewport_width: str = ""
+    viewport_height: str = ""
+    device: str = ""
+    invitation: str = ""
+
+
 @dataclass(frozen=True)
-class Vote:
+class Vote(Circumstances):
     """One answer as it was given. `repeat_of` is not empty if the pair had been asked before on purpose, `gold` if its answer was known
-    beforehand. `order` numbers a rater's questions, and `at` is the time of the answer, as `stamp` writes it. The others are the
-    conditions: the place of the criterion among the question's, the window's size, the device and the link."""
+    beforehand."""
 
     rater: str
     left: str
@@ -98,13 +111,6 @@ class Vote:
     seconds: float | None = None
     repeat_of: str = ""
     gold: str = ""
-    order: str = ""
-    at: str = ""
-    step: str = ""
-    viewport_width: str = ""
-    viewport_height: str = ""
-    device: str = ""
-    invitation: str = ""
 
     @property
     def is_gold(self) -> bool:

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Count, F, Max, Q
 
 from evaluation.models import EvaluationBatch, Score, acceptance_test
-from evaluation.work.attempts import attempt, logged
+from evaluation.work.attempts import attempt, beat, logged
 from evaluation.work.heartbeat import process_name
 from evaluation.work.sandbox import LeaseLost
 from leaderboard.models import InterimAnalysis, Study, StudyAnalysis
@@ -78,14 +78,8 @@ def recount(now: datetime | None = None) -> int:
 
 def compute(row: StudyAnalysis, between: Callable[[Leased], None] = lambda row: None) -> None:
     """The analysis of a claimed row."""
-
-    def go_on() -> None:
-        if not row.heartbeat():
-            raise LeaseLost
-        between(row)
-
     with attempt(row):
-        summary = _figures(row, row.study.batch, go_on)
+        summary = _figures(row, row.study.batch, beat(row, between))
         # Which label is which entry, so that whoever reads the summary need not ask.
         linked = row.study.entries.filter(submission__isnull=False).values_list("label", "submission_id")
         summary = replace(summary, entries=dict(linked), damaged=sorted(row.study.damaged & set(summary.methods)))

@@ -12,7 +12,7 @@ import numpy as np
 from django.db import transaction
 from pydantic import TypeAdapter
 
-from evaluation.work.attempts import attempt, logged
+from evaluation.work.attempts import attempt, beat, logged
 from evaluation.work.heartbeat import process_name
 from evaluation.work.sandbox import LeaseLost
 from leaderboard.bundle.definition import AnswersDef
@@ -98,12 +98,6 @@ def analyse_due(between: Callable[[Leased], None] = lambda row: None) -> int:
     row = AnswerSet.objects.waiting().claim(process_name())
     if row is None:
         return 0
-
-    def go_on() -> None:
-        if not row.heartbeat():
-            raise LeaseLost
-        between(row)
-
     study = row.study
     with logged("answers of a study analysed", row, study.phase, study=study.slug), attempt(row):
         manifest, found = row.unpacked()
@@ -111,7 +105,7 @@ def analyse_due(between: Callable[[Leased], None] = lambda row: None) -> int:
         tables = found.tables if found.tables.metrics or study.phase.is_imported else _measured(study, found.tables)
         reproduction = None if row.reproduction is None else REPRODUCTION.validate_python(row.reproduction)
         today = datetime.now(UTC).date().isoformat()
-        record = analysis.record_of(tables, recording.facts_of(manifest), reproduction, made=today, step=go_on)
+        record = analysis.record_of(tables, recording.facts_of(manifest), reproduction, made=today, step=beat(row, between))
         if not row.finish(as_plain(record)):
             raise LeaseLost
     return 1

@@ -11,7 +11,7 @@ import numpy as np
 from django.contrib.auth.models import AnonymousUser
 
 from evaluation.models import EvaluationBatch
-from evaluation.work.attempts import attempt, logged
+from evaluation.work.attempts import attempt, beat, logged
 from evaluation.work.heartbeat import process_name
 from evaluation.work.sandbox import LeaseLost
 from leaderboard.models import Rater, Study
@@ -41,29 +41,11 @@ def analyse_due(between: Callable[[Leased], None] = lambda row: None) -> int:
     row = JointAnalysis.objects.waiting().claim(process_name())
     if row is None:
         return 0
-
-    def go_on() -> None:
-        if not row.heartbeat():
-            raise LeaseLost
-        between(row)
-
     with logged("studies analysed together", row, studies=row.members), attempt(row):
         studies = list(Study.objects.filter(pk__in=row.ids).select_related("phase__challenge").order_by("pk"))
-        if not row.finish(plain(together(studies, go_on))):
+        if not row.finish(plain(together(studies, beat(row, between)))):
             raise LeaseLost
     return 1
-
-
-@dataclass
-class Column:
-    """One definition of a metric: its values float64[samples, methods] of all studies, or of whole entries float64[methods]."""
-
-    metric: str
-    title: str
-    higher_is_better: bool
-    values: Floats
-    overall: Floats | None = None
-    trained: str = ""
 
 
 @dataclass(frozen=True)
@@ -105,11 +87,6 @@ class Part:
             {name: f"account {pk}" if pk is not None else f"study {study.pk}: {name}" for name, pk in accounts},
         )
 
-    @property
-    def own(self) -> tuple[list[str], list[str]]:
-        """The samples that its answers are about, and its entries, as the study calls them; both in order."""
-        return sorted({one.sample for one in self.answers}), sorted(self.entries)
-
     def sample(self, name: str) -> str:
         return f"{self.study.phase_id}/{name}"
 
@@ -137,72 +114,73 @@ def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) 
     dated = [one for part in parts for one in part.renamed()]
     renamed = [one for _, one in sorted(dated, key=lambda answer: answer[0])]
     answers: Any = rating.canonical(renamed, scale) if opinions else voting.canonical(renamed)
-    columns, size = _columns(parts, answers.samples, answers.methods), np.full((len(answers.samples), len(answers.methods)), math.nan)
-    reference = np.full(len(answers.samples), math.nan)
-    places = {name: n for n, name in enumerate(answers.samples)}, {name: n for n, name in enumerate(answers.methods)}
-    for part in parts:
-        step()
-        own = part.own
-        if sizes := sizes_of(part.study, part.batch, *own, step):
-            _place(size, sizes.entries, part, own, places)
-            if sizes.reference is not None:
-                at = [places[0][part.sample(name)] for name in own[0]]
-                reference[at] = np.where(np.isnan(sizes.reference), reference[at], sizes.reference)
-    metrics = [
-        MetricScores(
-            name,
-            column.values,
-            column.higher_is_better,
-            overall=column.overall,
-            trained=column.trained,
-            metric=column.metric,
-            title=column.title,
-            fingerprint=name,
-        )
-        for name, column in columns.items()
-    ]
-    known, known_reference = (None if np.isnan(table).all() else table for table in (size, reference))
-    gold = [(part.entries[better], part.entries[worse]) for part in parts for better, worse in part.gold if better in part.entries]
-    gold = [pair for pair in gold if set(pair) <= set(answers.methods)]
+    placed = [Placed.of(part, answers.samples, answers.methods) for part in parts]
+    shape = len(answers.samples), len(answers.methods)
+    size, reference_size = _sizes(placed, shape, step)
+    gold = [(part.entries[better], part.entries[worse]) for part in parts for better, worse in part.gold]
     return analyse(
         answers,
-        metrics,
-        gold,
+        _columns(placed, shape),
+        [pair for pair in gold if set(pair) <= set(answers.methods)],
         step=step,
         damaged=damaged,
         left_out=damaged if opinions else (),
         fragility=False,
-        size=known,
-        reference_size=known_reference,
+        size=size,
+        reference_size=reference_size,
     )
 
 
-def _columns(parts: Sequence[Part], samples: Sequence[str], methods: Sequence[str]) -> dict[str, Column]:
-    """Values of each definition of a metric that any of the studies has values of, by its fingerprint."""
-    columns: dict[str, Column] = {}
-    places = {name: n for n, name in enumerate(samples)}, {name: n for n, name in enumerate(methods)}
-    for part in parts:
-        of_slug = {metric.slug: metric for metric in part.batch.columns} if part.batch else {}
-        own = part.own
-        for scores in metric_scores(part.study, part.batch, *own):
-            metric = of_slug[scores.key]
-            empty = np.full((len(samples), len(methods)), math.nan)
-            column = columns.setdefault(metric.fingerprint, Column(metric.key, metric.title, scores.higher_is_better, empty))
-            column.trained = column.trained or scores.trained
-            _place(column.values, scores.values, part, own, places)
-            if scores.overall is not None:
-                if column.overall is None:
-                    column.overall = np.full(len(methods), math.nan)
-                for label, value in zip(own[1], scores.overall, strict=True):
-                    if part.entries[label] in places[1]:
-                        column.overall[places[1][part.entries[label]]] = value
-    return columns
+@dataclass(frozen=True)
+class Placed:
+    """A part beside the tables of all: its samples and entries as the study calls them, in order, the rows of its samples, and the columns
+    of those of its entries (`known`) that have an answer."""
+
+    part: Part
+    samples: list[str]
+    labels: list[str]
+    rows: list[int]
+    known: list[int]
+    columns: list[int]
+
+    @classmethod
+    def of(cls, part: Part, samples: Sequence[str], methods: Sequence[str]) -> Placed:
+        row_of, column_of = ({name: n for n, name in enumerate(names)} for names in (samples, methods))
+        own, labels = sorted({one.sample for one in part.answers}), sorted(part.entries)
+        known = [n for n, label in enumerate(labels) if part.entries[label] in column_of]
+        columns = [column_of[part.entries[labels[n]]] for n in known]
+        return cls(part, own, labels, [row_of[part.sample(name)] for name in own], known, columns)
+
+    def put(self, table: Floats, values: Floats) -> None:
+        """Write the study's values [its samples, its entries] into the table of all; where two studies have one, it is the same."""
+        at, own = np.ix_(self.rows, self.columns), values[:, self.known]
+        table[at] = np.where(np.isnan(own), table[at], own)
 
 
-def _place(
-    table: Floats, values: Floats, part: Part, own: tuple[list[str], list[str]], places: tuple[dict[str, int], dict[str, int]]
-) -> None:
-    """Write a study's values [its samples, its entries] to their places in the table of all; where two studies have one, it is the same."""
-    there = [n for n, label in enumerate(own[1]) if part.entries[label] in places[1]]
-    at = np.ix_([places[0][part.sample(name)] for name in own[0]], [places[1][part.entries[own[1][n]]] for n in there])
-    table[at] = np.where(np.isnan(values[:, there]), table[at], values[:, there])
+def _sizes(placed: Sequence[Placed], shape: tuple[int, int], step: Callable[[], None]) -> tuple[Floats | None, Floats | None]:
+    """Sizes of what the studies compare, in tables of that shape, and of its references; None where none is known."""
+    size, reference = np.full(shape, math.nan), np.full(shape[0], math.nan)
+    for one in placed:
+        step()
+        if sizes := sizes_of(one.part.study, one.part.batch, one.samples, one.labels, step):
+            one.put(size, sizes.entries)
+            if sizes.reference is not None:
+                reference[one.rows] = np.where(np.isnan(sizes.reference), reference[one.rows], sizes.reference)
+    known, known_reference = (None if np.isnan(table).all() else table for table in (size, reference))
+    return known, known_reference
+
+
+def _columns(placed: Sequence[Placed], shape: tuple[int, int]) -> list[MetricScores]:
+    """Values of each definition of a metric that any of the studies has values of, in tables of that shape, by its fingerprint."""
+    columns: dict[str, MetricScores] = {}
+    for one in placed:
+        for own in metric_scores(one.part.study, one.part.batch, one.samples, one.labels):
+            name = own.fingerprint
+            column = columns.get(name) or replace(own, key=name, values=np.full(shape, math.nan), overall=None)
+            one.put(column.values, own.values)
+            overall = column.overall
+            if own.overall is not None:
+                overall = np.full(shape[1], math.nan) if overall is None else overall
+                overall[one.columns] = own.overall[one.known]
+            columns[name] = replace(column, overall=overall, trained=column.trained or own.trained)
+    return list(columns.values())

@@ -206,13 +206,7 @@ def _families(rows: Collection[StudyAnalysis], joint: Collection[JointAnalysis] 
     batches = EvaluationBatch.objects.filter(phase__in={study.phase_id for study in summaries})
     columns = [Column.of(column) for metrics in batches.values_list("metrics", flat=True) for column in metrics]
     current = {registry.fingerprint(key, {}) for key in registry.REGISTRY} | {column.fingerprint for column in columns if column.is_current}
-    accounts: defaultdict[int, set[int]] = defaultdict(set)
-    # Of people whose answers count: somebody who is only on a study's list, or was left out of it, makes it share nothing with another.
-    counted = {study.pk: set(summary.raters) - set(summary.screened) for study, summary in summaries.items()}
-    known = Rater.objects.filter(study__in=counted, user__isnull=False)
-    for pk, name, user in known.values_list("study_id", "name", "user_id"):
-        if name in counted[pk]:
-            accounts[pk].add(user)
+    accounts = _accounts(summaries)
     found = {study.pk: _evidence(study, summary, current, accounts[study.pk]) for study, summary in summaries.items()}
     studies = {study.pk: study for study in summaries}
     as_one = {}
@@ -222,6 +216,18 @@ def _families(rows: Collection[StudyAnalysis], joint: Collection[JointAnalysis] 
             largest = max(members, key=lambda one: one.precedence)
             as_one[frozenset(row.ids)] = _evidence(studies[largest.id], row.summary, current, members=(*members, largest))
     return {key: family(key, [one for one in found.values() if one.family == key], as_one) for key in FAMILIES}
+
+
+def _accounts(summaries: Mapping[Study, Summary]) -> Mapping[int, set[int]]:
+    """Accounts of the people whose answers count in each study. Somebody who is only on a study's list, or was left out of it, makes it
+    share nothing with another."""
+    accounts: defaultdict[int, set[int]] = defaultdict(set)
+    counted = {study.pk: set(summary.raters) - set(summary.screened) for study, summary in summaries.items()}
+    known = Rater.objects.filter(study__in=counted, user__isnull=False)
+    for pk, name, user in known.values_list("study_id", "name", "user_id"):
+        if name in counted[pk]:
+            accounts[pk].add(user)
+    return accounts
 
 
 def _evidence(

@@ -21,7 +21,7 @@ from evaluation.programs import sandbox as programs
 from evaluation.work import attempts, shares
 from evaluation.work.heartbeat import process_name
 from evaluation.work.limited import PROGRAM_SHARE
-from evaluation.work.sandbox import PATIENCE, LeaseLost, sandbox
+from evaluation.work.sandbox import PATIENCE, sandbox
 from evaluation.work.shares import SLICE_SECONDS, TURN_SECONDS
 from leaderboard.models import MetricChallenge, MetricEntry, ProgramValues, Study, StudyAnalysis, StudyEntry
 from leaderboard.stats import agreement, metric_board, mos_table, screening
@@ -101,11 +101,6 @@ def _score_next(row: ProgramValues, seconds: float) -> None:
     attempts.do_slice(row, lambda: programs.refusal(document.run, document.device), lambda folder: _slice(row, folder, seconds))
 
 
-def _keep_lease(row: ProgramValues) -> None:
-    if not row.heartbeat():
-        raise LeaseLost
-
-
 def _slice(row: ProgramValues, folder: Path, seconds: float) -> bool:
     """Values on items of the next entry, for so many seconds; after the last entry, the figure. Values that are forbidden by now are not
     computed, and removed."""
@@ -124,7 +119,7 @@ def _slice(row: ProgramValues, folder: Path, seconds: float) -> bool:
         figure = replace(agreement.decided(difference), coverage=difference.coverage)
         if ratings is not None:
             scored = [Scored("program", x)]
-            found = People(counted, scored, fragility=False, ratings=ratings, step=lambda: _keep_lease(row)).entries
+            found = People(counted, scored, fragility=False, ratings=ratings, step=attempts.beat(row)).entries
             figures = {name: plain(getattr(found.metric("program"), name)) for name in FIGURES}
         return row.finish(plain(figure), figures, made_of)
     of = [left[0].label, left[0].submission.artifact_key, reference.pk]

@@ -38,26 +38,22 @@ def effects(summary: Summary) -> Effects | None:
     before, people = summary.unscreened, summary.n_people
     if before is None or people is None:
         return None
-
-    def column(ends: Ends) -> str:
-        return _words(ends, 1.0, 2) if summary.opinions else _words(ends, 100.0, 0)
-
+    scale = (1.0, 2) if summary.opinions else (100.0, 0)
     values, out = {line.method: line.value for line in before.scales}, {*summary.damaged, *summary.left_out}
     agreed = {line.key: line.decided for line in before.metrics}
     left = {line.method: line.value for line in summary.ranked if summary.shows(line)}
     names = [*left, *(name for name, ends in values.items() if name not in left and ends[1] is not None)]
-    entries = (Effect(name, column(left.get(name, NOTHING)), column(values[name])) for name in names if name in values and name not in out)
-    metrics = (
-        Effect(
-            line.title or line.key,
-            _words(line.decided.ends if line.decided.low is not None else NOTHING, 100.0, 0),
-            _words(found.ends, 100.0, 0),
-        )
-        for line in summary.metrics
-        if not line.reference_point
-        and (found := agreed.get(line.key)) is not None
-        and (line.decided.low is not None or found.low is not None)
+    entries = (
+        Effect(name, _words(left.get(name, NOTHING), *scale), _words(values[name], *scale))
+        for name in names
+        if name in values and name not in out
     )
+    metrics = []
+    for line in summary.metrics:
+        found, own = agreed.get(line.key), line.decided
+        if found is not None and not line.reference_point and (own.low is not None or found.low is not None):
+            own_words = _words(own.ends if own.low is not None else NOTHING, 100.0, 0)
+            metrics.append(Effect(line.title or line.key, own_words, _words(found.ends, 100.0, 0)))
     return Effects(people, before.raters, tuple(entries), tuple(metrics))
 
 

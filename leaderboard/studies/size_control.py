@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -50,17 +51,18 @@ def sizes_of(
 ) -> Sizes | None:
     """The sizes of a study's entries on its samples; None where fewer than two have anything stored, as where figures were imported.
 
-    An entry that was withdrawn has none. Raises `storage.StorageError` while the storage does not answer.
+    An entry that was withdrawn has none. There is a branch for each thing that may not be known.
+
+    Raises `storage.StorageError` while the storage does not answer.
     """
     reference = study.reference or (batch.reference if batch else None)
     if reference is None:
         return None
-    # By the number of a sample, the items that are shown as it; samples that are no group of the reference are left out.
-    sample_places: dict[str, int] = {name: n for n, name in enumerate(samples)}
-    items: dict[int, list[str]] = {}
+    items: defaultdict[str, list[str]] = defaultdict(list)
     for item, group in zip(reference.item_ids, reference.groups, strict=True):
-        if group in sample_places:
-            items.setdefault(sample_places[group], []).append(item)
+        items[group].append(item)
+    # The items that are shown as a sample, by its number; samples that are no group of the reference are left out.
+    shown = [(n, items[name]) for n, name in enumerate(samples) if name in items]
     entries = np.full((len(samples), len(methods)), math.nan)
     coloured = np.full_like(entries, math.nan)
     places = {label: n for n, label in enumerate(methods)}
@@ -69,7 +71,7 @@ def sizes_of(
         extents = _extents(reference.family, str(pk), key) if label in places else None
         if extents is None:
             continue
-        for n, names in items.items():
+        for n, names in shown:
             there = [extents[name] for name in names if name in extents]
             entries[n, places[label]] = sum(one.size for one in there)
             coloured[n, places[label]] = bool(there) and all(one.coloured for one in there)
@@ -79,9 +81,8 @@ def sizes_of(
     # Of the reference, the sum over a sample's items; nothing of a sample of which one has no image.
     own = _extents(reference.family, f"reference-{reference.pk}", reference.key) or {}
     own_sizes = np.full(len(samples), math.nan)
-    for n, names in items.items():
-        if all(name in own for name in names):
-            own_sizes[n] = sum(own[name].size for name in names)
+    for n, names in shown:
+        own_sizes[n] = sum(own[name].size for name in names) if own.keys() >= set(names) else math.nan
     known = None if np.isnan(own_sizes).all() else own_sizes
     return Sizes(entries, known, coloured if KINDS[reference.family.key].coloured else None)
 

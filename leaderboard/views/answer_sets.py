@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -37,8 +38,12 @@ def page(request: HttpRequest, place: PhasePlace, study: Study, answers: AnswerS
 def figures(place: PhasePlace, study: Study, answers: AnswerSet) -> JsonResponse:
     """The record, as the API has records of published sets."""
     record = shown(place, study, answers)
-    about = {"study": study.slug, "title": study.title, "question": study.question, "source": study.source, "simulated": study.simulated}
-    return JsonResponse(about | {"record": None if record is None else as_plain(record)})
+    return JsonResponse(about(study) | {"record": None if record is None else as_plain(record)})
+
+
+def about(study: Study) -> dict[str, Any]:
+    """Head of a study's figures as JSON."""
+    return {"study": study.slug, "title": study.title, "question": study.question, "source": study.source, "simulated": study.simulated}
 
 
 def archive(study: Study) -> HttpResponse:

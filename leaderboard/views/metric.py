@@ -39,11 +39,11 @@ from submissions.visibility import visible_challenges
 
 MAX_USES = 50  # columns of phases in the list
 WORST = {
-    "0": "0, the worst value there is",
-    "1": "1, the worst value there is",
+    "0": "0, the worst possible value",
+    "1": "1, the worst possible value",
     "10": "10; larger values also count as 10",
     "tau": "the threshold (tau)",
-    "2": "2, the worst value there is",
+    "2": "2, the worst possible value",
     "gt_diagonal": "the diagonal of the reference's bounding box",
     "gt_diagonal_squared": "the squared diagonal of the reference's bounding box",
     "null": "no value; the whole entry then has no value either",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -100,13 +100,7 @@ def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", fou
     phases = {row.study.phase_id for row in rows}
     current = EvaluationBatch.objects.filter(phase__in=phases, state=EvaluationBatch.State.CURRENT).select_related("reference")
     batches = {batch.phase_id: batch for batch in current}
-
-    # The version that each fingerprint is of: of the defaults the current one, of others as the batches of these phases have it.
-    versions: dict[str, int | None] = {registry.fingerprint(key, {}): registry.get(key).version}
-    for metrics in EvaluationBatch.objects.filter(phase__in=phases).values_list("metrics", flat=True) if phases else ():
-        versions |= {column.fingerprint: column.version for column in map(Column.of, metrics) if column.key == key}
-
-    found = []
+    versions, found = _versions(key, phases), []
     for row in rows:
         batch, summary = batches.get(row.study.phase_id), Summary.read(contents.get(row.pk))
         if summary is None:
@@ -118,6 +112,14 @@ def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", fou
             if metric.metric == key and fingerprint in ("", metric.fingerprint)
         ]
     return sorted(found, key=lambda one: (not one.is_current, one.source == SIMULATED, not (one.rho or one.line.shown)))
+
+
+def _versions(key: str, phases: Collection[int]) -> dict[str, int | None]:
+    """Version of each fingerprint of a metric: of the defaults the current one, of others as the batches of these phases have it."""
+    versions: dict[str, int | None] = {registry.fingerprint(key, {}): registry.get(key).version}
+    for metrics in EvaluationBatch.objects.filter(phase__in=phases).values_list("metrics", flat=True) if phases else ():
+        versions |= {column.fingerprint: column.version for column in map(Column.of, metrics) if column.key == key}
+    return versions
 
 
 @dataclass(frozen=True)
@@ -172,11 +174,19 @@ class Contradicted:
 def contradictions(user: Any, found: Sequence[Measured]) -> tuple[int, list[Contradicted]]:
     """The number of pairs on which the metric, in its current version, contradicts people, and the clearest of them; of simulated people
     only if no others give a figure. Pairs with entries that are hidden from the reader are left out."""
-    now, viewers, hidden = timezone.now(), dict[int, Viewer](), dict[int, frozenset[int]]()
     found = [one for one in found if one.is_current]
     if any(one.line.shown and one.source != SIMULATED for one in found):
         found = [one for one in found if one.source != SIMULATED]
-    turned: list[tuple[Viewer, Measured, Contradiction]] = []
+    turned = sorted(_turned(user, found), key=lambda row: row[2].p_holm or 0.0)
+    shown = turned[:MAX_CONTRADICTIONS]
+    ids = [[one.summary.entries.get(name) for name in (pair.first, pair.second)] for _, one, pair in shown]
+    entries = Submission.objects.select_related("phase__challenge").in_bulk({pk for both in ids for pk in both if pk})
+    return len(turned), [Contradicted(*row, [entries[pk] for pk in both if pk in entries]) for row, both in zip(shown, ids, strict=True)]
+
+
+def _turned(user: Any, found: Sequence[Measured]) -> Iterator[tuple[Viewer, Measured, Contradiction]]:
+    """Each pair on which one of these contradicts people, if neither entry is hidden from the reader."""
+    now, viewers, hidden = timezone.now(), dict[int, Viewer](), dict[int, frozenset[int]]()
     for one in found:
         if not one.metric.contradictions:
             continue
@@ -185,9 +195,4 @@ def contradictions(user: Any, found: Sequence[Measured]) -> tuple[int, list[Cont
         if phase.pk not in hidden:
             hidden[phase.pk] = hidden_from(viewer, phase)
         names = {name for name, pk in one.summary.entries.items() if pk in hidden[phase.pk]}
-        turned += [(viewer, one, pair) for pair in one.metric.contradictions if not pair.among(names)]
-    turned.sort(key=lambda row: row[2].p_holm or 0.0)
-    shown = turned[:MAX_CONTRADICTIONS]
-    ids = [[one.summary.entries.get(name) for name in (pair.first, pair.second)] for _, one, pair in shown]
-    entries = Submission.objects.select_related("phase__challenge").in_bulk({pk for both in ids for pk in both if pk})
-    return len(turned), [Contradicted(*row, [entries[pk] for pk in both if pk in entries]) for row, both in zip(shown, ids, strict=True)]
+        yield from ((viewer, one, pair) for pair in one.metric.contradictions if not pair.among(names))

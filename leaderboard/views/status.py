@@ -44,9 +44,9 @@ def status(request: HttpRequest) -> HttpResponse:
             [
                 ("Entries waiting to be checked", Submission.objects.filter(status=Status.RECEIVED).count()),
                 ("Entries being scored", Submission.objects.filter(status=Status.SCORING).count()),
-                ("Parts of entries waiting", waiting.unleased(now).count()),
-                ("Parts done by the service in the last day", done.filter(token__isnull=True).count()),
-                ("Parts done by remote workers in the last day", done.filter(token__isnull=False).count()),
+                ("Scoring jobs waiting", waiting.unleased(now).count()),
+                ("Scoring jobs done by the service in the last day", done.filter(token__isnull=True).count()),
+                ("Scoring jobs done by remote workers in the last day", done.filter(token__isnull=False).count()),
                 ("Metric programs waiting to be checked", MetricProgram.objects.waiting().count()),
             ],
         ),

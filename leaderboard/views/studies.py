@@ -43,7 +43,7 @@ from leaderboard.views import answer_sets
 from leaderboard.wording import agreement
 from leaderboard.wording import study as words
 from leaderboard.wording.board import rule as rule_words
-from leaderboard.wording.nouns import plural
+from leaderboard.wording.nouns import counted, plural
 from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.reasons import sentence, told
 from leaderboard.wording.statement import Statement
@@ -151,34 +151,24 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
     chosen_study = study_of(place.phase, place.viewer.organizes, slug=slug)
     if (answer_set := answer_sets.of_study(chosen_study)) is not None:
         return answer_sets.page(request, place, chosen_study, answer_set)
-    every = {row.criterion: row for row in chosen_study.analyses.all()}
-    rows = {name: every[name] for name in chosen_study.in_order(every)}
+    rows = {row.criterion: row for row in chosen_study.analyses.all()}
     asked = request.GET.get("criterion", chosen_study.leading(rows) if rows else "")
     if rows and asked not in rows:
         raise Http404
     hidden = chosen_study.hidden_labels(hidden_from(place.viewer, chosen_study.phase))
-    summaries = {name: one.summary.without(hidden) for name, one in rows.items() if one.summary is not None}
-    row, summary, batch = rows.get(asked), summaries.get(asked), chosen_study.batch
+    summaries = StudyAnalysis.summaries(rows.values(), chosen_study, hidden)
+    row, summary = rows.get(asked), summaries.get(asked)
     own_answers = summary.answers if summary and asked == chosen_study.main_criterion else None
-    rows_of_entries = chosen_study.entries.exclude(artifact="").order_by("label")
     context = place.context("people") | {
-        "study": chosen_study,
-        "noun": chosen_study.noun,
-        "units": plural(chosen_study.noun),
         "analysis": row,
         "criterion": asked,
-        "criteria": titled(chosen_study, rows) if len(rows) > 1 else [],
+        "criteria": titled(chosen_study, chosen_study.in_order(rows)) if len(rows) > 1 else [],
         "is_early": summary is None or too_few(summary.reason) or summary.reason == NOTHING_COUNTS,
         "share_words": chosen_study.question,
-        "withdrawn": chosen_study.withdrawn(),
-        "by_hand": chosen_study.raters.filter(kind=Rater.Kind.PERSON, is_counted=False, left_at=None).count(),
-        "rules": [screening.words(key, thresholds) for key, thresholds in chosen_study.screening.items()],
         "looks": words.interim_analyses(InterimAnalysis.so_far(chosen_study, own_answers, hidden)),
-        "damage": [(entry.label, entry.damage) for entry in rows_of_entries if entry.label not in hidden],
-        "outdated": sentences(batch.outdated()) if batch else [],
-        "keeps_values": batch is not None and batch.state != EvaluationBatch.State.CURRENT,
         "source_tag": "reported" if summary is not None and summary.of == "means" else source_of(chosen_study),
     }
+    context |= _asked_context(chosen_study, hidden)
     if row is not None and summary is not None:
         context |= _analysis_context(place, chosen_study, summary, request.GET.get("metric", ""))
         if len(summaries) > 1 and summary.opinions:
@@ -186,6 +176,22 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
         context["share_words"] = next((one.text for one in context["sentences"][:1] if one), chosen_study.question)
     return render(request, "leaderboard/study.html", context | _judges_context(chosen_study, summary, hidden))
+
+
+def _asked_context(study: Study, hidden: Collection[str]) -> dict[str, Any]:
+    """Context of what a study is and how it was asked, whatever was found; `hidden` are labels of entries."""
+    batch = study.batch
+    return {
+        "study": study,
+        "noun": study.noun,
+        "units": plural(study.noun),
+        "withdrawn": study.withdrawn(),
+        "by_hand": study.raters.filter(kind=Rater.Kind.PERSON, is_counted=False, left_at=None).count(),
+        "rules": [screening.words(key, thresholds) for key, thresholds in study.screening.items()],
+        "damage": [(one.label, one.damage) for one in study.entries.exclude(artifact="").order_by("label") if one.label not in hidden],
+        "outdated": sentences(batch.outdated()) if batch else [],
+        "keeps_values": batch is not None and batch.state != EvaluationBatch.State.CURRENT,
+    }
 
 
 def _judges_context(study: Study, summary: Summary | None, hidden: Collection[str]) -> dict:
@@ -206,21 +212,16 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     chosen_study = study_of(place.phase, place.viewer.organizes, slug=slug)
     if (answer_set := answer_sets.of_study(chosen_study)) is not None:
         return answer_sets.figures(place, chosen_study, answer_set)
-    done = {row.criterion: row.summary for row in chosen_study.analyses.all() if row.summary is not None}
     hidden = chosen_study.hidden_labels(hidden_from(place.viewer, chosen_study.phase))
-    shown = {name: done[name].without(hidden).numbered(place.viewer.organizes) for name in chosen_study.in_order(done)}
-    criteria = {name: told(plain(one), chosen_study.noun) for name, one in shown.items()}
-    about = {
-        "study": chosen_study.slug,
-        "title": chosen_study.title,
-        "question": chosen_study.question,
-        "source": chosen_study.source,
-        "simulated": chosen_study.simulated,
+    summaries = StudyAnalysis.summaries(chosen_study.analyses.all(), chosen_study, hidden)
+    about = answer_sets.about(chosen_study) | {
+        "withdrawn": chosen_study.withdrawn(),
+        "planned_looks": chosen_study.planned_looks,
+        "planned_answers": chosen_study.planned_answers,
+        "looks": [look.record(hidden).model_dump(mode="json") for look in chosen_study.looks.all()],
     }
-    about["withdrawn"] = chosen_study.withdrawn()
-    about |= {"planned_looks": chosen_study.planned_looks, "planned_answers": chosen_study.planned_answers}
-    about["looks"] = [look.record(hidden).model_dump(mode="json") for look in chosen_study.looks.all()]
-    return JsonResponse(about | {"criteria": criteria})
+    shown = {name: one.numbered(place.viewer.organizes) for name, one in summaries.items()}
+    return JsonResponse(about | {"criteria": {name: told(plain(one), chosen_study.noun) for name, one in shown.items()}})
 
 
 def study_votes(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
@@ -261,14 +262,9 @@ def _analysis_context(place: PhasePlace, study: Study, summary: Summary, metric:
     """Context of an analysis beside the board; `metric` is the one whose values are drawn over opinion scores."""
     noun, titles, snapshot = study.noun, metric_titles(study.phase), current_ranking(place)
     board = snapshot.board if snapshot else None
-    # No page for what was made for raters, or is not the viewer's to see.
-    seen = through("submission", visible_to(place.viewer, study.phase))
-    visible = study.entries.filter(seen, artifact="", submission__isnull=False)
-    team = Value("") if study.phase.is_imported else F("submission__team__name")
-    pages = {label: EntryPage(*page) for label, *page in visible.values_list("label", "submission_id", team)}
     lines = lines_of(summary, titles, noun)
     printed = paper_figures.printed(study.phase.results_url) if study.from_results else {}
-    table = study_table(summary, lines, board, pages, printed, noun)
+    table = study_table(summary, lines, board, _entry_pages(place, study), printed, noun)
     enough_rows = words.enough_rows(summary, noun)
     by_resource = {curve.resource: study_charts.adequacy(curve, noun=noun) for curve in summary.adequacy}
     first_curve = by_resource.pop("comparisons", None)
@@ -317,6 +313,14 @@ def _analysis_context(place: PhasePlace, study: Study, summary: Summary, metric:
     }
 
 
+def _entry_pages(place: PhasePlace, study: Study) -> dict[str, EntryPage]:
+    """Pages of the entries by their labels; none of what was made for raters, or is not the viewer's to see."""
+    seen = through("submission", visible_to(place.viewer, study.phase))
+    visible = study.entries.filter(seen, artifact="", submission__isnull=False)
+    team = Value("") if study.phase.is_imported else F("submission__team__name")
+    return {label: EntryPage(*page) for label, *page in visible.values_list("label", "submission_id", team)}
+
+
 def _scatter(summary: Summary, metric: Metric, titles: dict[str, str]) -> Chart | None:
     """A metric's values over opinion scores, entry by entry."""
     if metric.values is None:
@@ -363,6 +367,6 @@ def _agreement_map(summary: Summary, titles: dict[str, str]) -> Chart | None:
     number = {name: f"rater {n}{f' ({group})' if group else ''}" for n, (name, group) in raters}
     kinds = zip(agreement.names, agreement.kinds, strict=True)
     names = [number[name] if kind == "person" else titles.get(name, name) for name, kind in kinds]
-    some = [f"{n} {word}{'s' if n > 1 else ''}" for n, word in ((len(people), "rater"), (len(metrics), "metric")) if n]
+    some = [counted(n, word) for n, word in ((len(people), "rater"), (len(metrics), "metric")) if n]
     borders = [len(people)] if people and metrics else []
     return study_charts.agreement_map(names, agreement.all, agreement.common, people + metrics, borders, " and ".join(some))

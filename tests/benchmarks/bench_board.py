@@ -21,8 +21,6 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from leaderboard.boards import snapshots
-
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 HOME = tempfile.mkdtemp(prefix="plumbline-bench-")
@@ -46,6 +44,7 @@ from django.utils import timezone  # noqa: E402
 
 from evaluation.metrics.registry import REGISTRY  # noqa: E402
 from evaluation.models import Evaluation, EvaluationBatch, Score  # noqa: E402
+from leaderboard.boards import snapshots  # noqa: E402
 from leaderboard.models import Snapshot, read_board  # noqa: E402
 from leaderboard.records.board import Board  # noqa: E402
 from leaderboard.views.board import written  # noqa: E402

@@ -247,6 +247,21 @@ def test_the_packages_themselves_import_nothing():
             assert path.read_text().strip() == "", f"{path} must stay empty, or importing a pure folder loads Django"
 
 
+def test_a_benchmark_sets_its_settings_before_it_imports_what_reads_them():
+    early = []
+    for path in sorted((ROOT / "tests" / "benchmarks").glob("*.py")):
+        if "DJANGO_SETTINGS_MODULE" not in path.read_text():
+            continue
+        tree = ast.parse(path.read_text())
+        set_up = next(node.lineno for node in tree.body if "django.setup()" in ast.unparse(node))
+        early += [
+            f"{path.name}:{node.lineno}"
+            for node in tree.body
+            if node.lineno < set_up and any(name.split(".")[0] in ROOMS for name in names_of(node, path))
+        ]
+    assert early == []
+
+
 def test_the_top_level_holds_what_the_layout_names():
     import subprocess
 

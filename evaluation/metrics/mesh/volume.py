@@ -139,9 +139,9 @@ SPECS = (
             "self-intersections it is estimated by random rays through the cells of a grid. A shell inside another shell adds no volume; "
             "a shell whose faces point inwards is a cavity. A mesh that is not watertight is filled where its generalised winding number "
             "is at least a half, and flagged; if its faces point inwards, it encloses nothing. Its volume is estimated at random points, "
-            "two in each block of cells. The standard error of the value is a part of it, 0 for an exact value. The flag thin is set if "
-            "the surface of a mesh, taken one cell thick, would be more than 2 % of its volume. A reference that encloses nothing gives "
-            "no value."
+            "two in each block of cells. The result states the standard error of the estimate, which is 0 for an exact value. The flag "
+            "thin is set if the surface of a mesh, taken one cell thick, would be more than 2 % of its volume. A reference that encloses "
+            "nothing gives no value."
         ),
         origin=parameters.LOCASE,
         function=volume_iou,

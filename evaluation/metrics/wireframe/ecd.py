@@ -215,7 +215,10 @@ SPECS = (
         title="Hausdorff distance",
         params=_params(10_000),
         worst="gt_diagonal",
-        doc="Largest distance from a point on the edges of either wireframe, a sample or an end, to the edges of the other.",
+        doc=(
+            "Largest distance from the edges of one wireframe to those of the other, in either direction. Measured from points sampled on "
+            "the edges, and from their ends."
+        ),
         origin=parameters.WIREFRAME,
         function=wf_hausdorff,
         examples=("WORST_POINT_DECIDES", "CONNECTION_UNSEEN"),

@@ -102,13 +102,12 @@ def figures(
     step: Callable[[], None] = lambda: None,
 ) -> CriterionFigures:
     """The figures of one criterion. `compare` names the columns that are compared, none: all; `turned` says that a lower score is better
-    on the published scale."""
+    on the published scale. There is a branch for each figure that a basis may lack."""
     metrics = dict(zip(_keys(published), published, strict=True))
     points = reference_points(one, set_name)
     values: dict[str, Floats] = {**dict(zip(metrics, one.x.T, strict=True)), **points}
     measured = [key for key, metric in metrics.items() if not metric.reference_point]
-    whole = (key for key in measured if not np.isnan(values[key]).any())
-    among = tuple(key for key in whole if not compare or metrics[key].column in compare)
+    among = tuple(key for key in measured if not np.isnan(values[key]).any() and (not compare or metrics[key].column in compare))
     tables, basis = {key: one.table(x) for key, x in values.items()}, one.basis
 
     compared: dict[str, places.Compared] = {}
@@ -118,18 +117,12 @@ def figures(
     counted = one.of_people if basis.persons or basis.pairs else one.of_means
     orders = entry_order.order_of_pairs(one, tables) if basis.pairs else {key: entry_order.order(one, x) for key, x in values.items()}
 
-    def line(key: str, metric: PublishedMetric | None) -> MetricFigures:
-        """The figures of a metric; None of a reference point that is made here."""
-        about = MetricFigures(column="", reference_point=True, **vars(orders[key]))
-        if metric is not None:
-            names = {name: getattr(metric, name) for name in ("column", "name", "higher_is_better", "reference_point")}
-            about = replace(about, **names, missing=int(np.isnan(values[key]).sum()))
+    lines = {}
+    for key, x in values.items():
+        own: dict[str, Any] = {name: found.figures.get(key) for name, found in compared.items()} | vars(orders[key])
         if basis.persons or basis.pairs:
-            about = replace(about, decided_split=within.split(counted, tables[key]))
-        own: dict[str, Any] = {name: found.figures.get(key) for name, found in compared.items()}
-        about = replace(about, **own)
-        return about if about.reference_point else replace(about, across_state=_across_state(about.srocc))
-
+            own["decided_split"] = within.split(counted, tables[key])
+        lines[key] = _line(metrics.get(key), x, own)
     decisive = counted.decided
     return CriterionFigures(
         basis=basis,
@@ -144,10 +137,19 @@ def figures(
         within=within.ceiling(counted) if basis.persons else None,
         across=noise.ceiling(one),
         compared=among,
-        metrics={key: line(key, metrics.get(key)) for key in values},
+        metrics=lines,
         differences={name: tuple(compared[name].differences) for name in POOLED if name in compared and compared[name].differences},
         entries=() if measured or basis.pairs else tuple(entry_order.entry_means(one, turned)),
     )
+
+
+def _line(metric: PublishedMetric | None, x: Floats, own: Mapping[str, Any]) -> MetricFigures:
+    """Own figures of a metric with these values, and what it is; None of a reference point that is made here."""
+    if metric is None:
+        return MetricFigures(column="", reference_point=True, **own)
+    about = {name: getattr(metric, name) for name in ("column", "name", "higher_is_better", "reference_point")}
+    found = MetricFigures(**about, missing=int(np.isnan(x).sum()), **own)
+    return found if found.reference_point else replace(found, across_state=_across_state(found.srocc))
 
 
 def _compared(

@@ -241,23 +241,37 @@ class _Turn:
             return error
         self.replies += 1
         self.longest = max(self.longest, reply.seconds)
-        answer, row = asked.answer, self.rows[asked.answer.row]
+        row = self.rows[asked.answer.row]
         read = instructions.side if self.run.is_for_display_only else lambda text: instructions.verdicts(text, len(row.criteria))
         texts = [
             {"text": one.text, "verdicts": None if one.refused else read(one.text), "refused": one.refused, "cut": one.cut}
             for one in reply.texts
         ]
-        unparsed = sum(one["verdicts"] is None for one in texts)
-        refused = any(one["refused"] for one in texts)
         cost = self.client.endpoint.cost(reply.tokens_in, reply.tokens_out)
-        counts = {"requests": 1, "images": row.images, "n_unparsed": unparsed, "n_uncosted": int(cost is None)}
+        values, counts = self._settled(asked.answer, reply, texts, cost)
+        self._keep(asked.answer, values, counts, asked.paid, cost)
+        is_unread = counts["n_unparsed"] == len(texts)
+        if asked.answer.state == JudgeAnswer.State.WAITING:  # fewer texts came than were asked for, or none that could be read
+            (self.later if is_unread else self.again).append(replace(asked, paid=None))
+        if cost is not None and cost > asked.paid.amount:
+            return miscounted(reply, cost, asked.paid.amount)
+        return self._unreadable() if is_unread else None
+
+    def _settled(
+        self, answer: JudgeAnswer, reply: Reply, texts: list[dict[str, Any]], cost: Decimal | None
+    ) -> tuple[dict[str, Any], dict[str, int]]:
+        """Values of a question after a reply, and what this adds to the run's counts. The question is settled, wants another request,
+        begins again, or is given up."""
+        images, unparsed = self.rows[answer.row].images, sum(one["verdicts"] is None for one in texts)
+        refused = any(one["refused"] for one in texts)
+        counts = {"requests": 1, "images": images, "n_unparsed": unparsed, "n_uncosted": int(cost is None)}
         if unparsed == len(texts):
             counts["n_refused" if refused else "n_unread"] = 1
         counts |= {"tokens_in": reply.tokens_in or 0, "tokens_out": reply.tokens_out or 0}
         values: dict[str, Any] = {
             "said": answer.said + texts,
             "requests": answer.requests + 1,
-            "images": answer.images + row.images,
+            "images": answer.images + images,
             "n_unparsed": answer.n_unparsed + unparsed,
             "seconds": answer.seconds + reply.seconds,
             "answered_at": timezone.now(),
@@ -266,9 +280,7 @@ class _Turn:
             "cost": _sum(answer.cost, cost),
             "in_round": answer.in_round + len(texts),
         }
-
-        # It is settled, wants another request, begins again, or is given up. One who declines to answer would do so again; the round is
-        # over.
+        # One who declines to answer would do so again; the round is over.
         if values["in_round"] >= self.run.choices * answer.repeats or refused:
             values["in_round"] = 0
             if any(one["verdicts"] is not None for one in values["said"]):
@@ -279,12 +291,7 @@ class _Turn:
                 if values["rounds"] >= MAX_ROUNDS:
                     values |= {"state": JudgeAnswer.State.FAILED, "failure": f"No text of {MAX_ROUNDS} rounds ended as it was asked to."}
                     counts["n_failed"] = 1
-        self._keep(answer, values, counts, asked.paid, cost)
-        if asked.answer.state == JudgeAnswer.State.WAITING:  # fewer texts came than were asked for, or none that could be read
-            (self.later if unparsed == len(texts) else self.again).append(replace(asked, paid=None))
-        if cost is not None and cost > asked.paid.amount:
-            return miscounted(reply, cost, asked.paid.amount)
-        return self._unreadable() if unparsed == len(texts) else None
+        return values, counts
 
     def _unreadable(self) -> Refused | None:
         """Return why nothing more should be asked of this judge: hardly any of its answers since the run was started could be read."""

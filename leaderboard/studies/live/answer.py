@@ -82,36 +82,33 @@ def answer(
         taken, since = _seconds(seconds), question.reopened_at or question.shown_at
         if taken is not None and since is not None:
             taken = round(min(taken, max(0.0, (now - since).total_seconds() + 1.0)), 2)
-        # Shared evenly, so that the times of a question add up.
-        each = None if taken is None else round((taken + question.seconds_before) / len(chosen), 3)
-        shared = {"study": study, "rater": rater, "question": question, "sample": question.sample.name, "seconds": each, "given_at": now}
-        shared |= {"order": question.number + 1, **asdict(conditions)}
-        steps = enumerate(chosen.items(), start=1)
-        if study.kind == Study.Kind.OPINIONS:
-            Opinion.objects.bulk_create(
-                Opinion(**shared, step=step, entry_id=question.left_id, criterion=key, score=value) for step, (key, value) in steps
-            )
-        else:
-            before = None if question.repeat_of_id is None else question.repeat_of.number
-            StudyVote.objects.bulk_create(
-                StudyVote(
-                    **shared,
-                    step=step,
-                    left_id=question.left_id,
-                    right_id=question.right_id,
-                    choice=value,
-                    criterion=key,
-                    swapped="1" if question.swapped else "",
-                    repeat_of="" if before is None else str(before + 1),
-                    is_gold=question.is_gold,
-                )
-                for step, (key, value) in steps
-            )
-            history.note(rater, question, chosen.get(study.main_criterion))
+        _store(study, rater, question, chosen, taken, now, conditions)
         Question.objects.filter(pk=question.pk).update(answered_at=now, shown_at=question.shown_at or now)
         begun, sitting_answers = history.session_started(rater, now)
         Rater.objects.filter(pk=rater.pk).update(sitting_from=begun, sitting_answers=sitting_answers, answered_last=now)
     return ""
+
+
+def _store(
+    study: Study, rater: Rater, question: Question, chosen: Mapping[str, Any], taken: float | None, now: datetime, conditions: Conditions
+) -> None:
+    """Write the answers that were chosen, by criterion. The seconds are shared evenly, so that the times of a question add up."""
+    each = None if taken is None else round((taken + question.seconds_before) / len(chosen), 3)
+    shared = {"study": study, "rater": rater, "question": question, "sample": question.sample.name, "seconds": each, "given_at": now}
+    shared |= {"order": question.number + 1, **asdict(conditions)}
+    steps = [{**shared, "step": step, "criterion": key, "value": value} for step, (key, value) in enumerate(chosen.items(), start=1)]
+    if study.kind == Study.Kind.OPINIONS:
+        Opinion.objects.bulk_create(Opinion(score=one.pop("value"), entry_id=question.left_id, **one) for one in steps)
+        return
+    about = {
+        "left_id": question.left_id,
+        "right_id": question.right_id,
+        "swapped": "1" if question.swapped else "",
+        "repeat_of": "" if question.repeat_of_id is None else str(question.repeat_of.number + 1),
+        "is_gold": question.is_gold,
+    }
+    StudyVote.objects.bulk_create(StudyVote(choice=one.pop("value"), **about, **one) for one in steps)
+    history.note(rater, question, chosen.get(study.main_criterion))
 
 
 def take_back(study: Study, rater: Rater, token: str, now: datetime | None = None) -> str:

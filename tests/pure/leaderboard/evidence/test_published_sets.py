@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +78,10 @@ def test_means_and_criteria(sets):
 
 
 def test_what_is_left_out_is_said(sets):
-    assert sets["basics"].tables.remarks == (
-        "1,204 of 1,500 rows have no rating and were left out: p02_geocnn_r01, p02_geocnn_r02, p02_geocnn_r03 and others.",
-    )
-    assert sets["geo-metric"].tables.remarks == ("DAME has no value for 500 stimuli.", "MSDM has no value for 500 stimuli.")
+    (remark,) = sets["basics"].tables.remarks
+    assert remark.startswith("1,204 of 1,500 rows ") and "p02_geocnn_r01, p02_geocnn_r02, p02_geocnn_r03" in remark
+    told = [(remark.split()[0], re.findall(r"\d+", remark)) for remark in sets["geo-metric"].tables.remarks]
+    assert told == [("DAME", ["500"]), ("MSDM", ["500"])]
     for name in ("gsc", "nerf-qa", "icip2020", "mate-3d"):
         assert sets[name].tables.remarks == ()
 
@@ -117,7 +118,8 @@ def test_a_printed_number_that_differs_is_shown(sets):
     found = recording.reproduced(catalogue.find("nerf-qa", Path("/nowhere")), [wrong, *rest])
     assert found is not None and (found.printed, found.same) == (144, 143)
     rows = "reference_folder gt_chair or gt_mic or gt_hotdog or gt_materials"
-    assert wording.told(found.lines[0]) == f"DISTS PLCC with BT-500, {rows}: printed .5000, here .8138, which differs"
+    told = wording.told(found.lines[0])
+    assert told.startswith(f"DISTS PLCC with BT-500, {rows}: ") and re.findall(r"\.\d{4}", told) == [".5000", ".8138"]
 
 
 def test_a_record_is_made_of_what_was_read(sets):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 
 import numpy as np
 import pytest
@@ -122,7 +123,8 @@ class TestRaters:
         tables = read(tmp_path, LONG, LONG_TABLE).tables
         (criterion,) = tables.criteria
         assert criterion.scores is not None and criterion.scores.score.tolist() == [3, 4, 2, 5, 1, 2]
-        assert tables.remarks == ("1 score was given again by the same rater; the first counts.",)
+        (remark,) = tables.remarks
+        assert re.findall(r"\d+", remark) == ["1"]
 
     def test_no_name_of_a_rater_leaves_the_reader(self, tmp_path):
         tables = read(tmp_path, LONG, LONG_TABLE).tables
@@ -210,11 +212,11 @@ class TestValues:
         table = TABLE.replace("20.5,0.5", "inf,NaN").replace("25.5,0.25", "-,0.25")
         tables = read(tmp_path, table=table).tables
         assert np.isnan(tables.values[0]).all() and np.isnan(tables.values[1, 0])
-        assert tables.remarks == ("PSNR_Y has no value for 2 stimuli.", "LPIPS has no value for 1 stimulus.")
+        assert [(remark.split()[0], re.findall(r"\d+", remark)) for remark in tables.remarks] == [("PSNR_Y", ["2"]), ("LPIPS", ["1"])]
 
     def test_a_source_may_write_its_own_word_for_no_value(self, tmp_path):
         tables = read(tmp_path, [("lpips, better: lower", 'lpips, better: lower, missing: "0"')]).tables
-        assert np.isnan(tables.values[5, 1]) and tables.remarks == ("LPIPS has no value for 1 stimulus.",)
+        assert np.isnan(tables.values[5, 1]) and np.isfinite(np.delete(tables.values.ravel(), 11)).all() and len(tables.remarks) == 1
 
     def test_rows_on_one_side_alone_are_left_out_and_said(self, tmp_path):
         changes = [
@@ -231,14 +233,14 @@ class TestValues:
         tables = read(tmp_path, changes).tables
         assert tables.values[:3].tolist()[::2] == [[1, 2], [3, 4]] and np.isnan(tables.values[1]).all()
         left_out, without = tables.remarks
-        assert left_out == "2 of 4 rows have no rating and were left out: moon-hac-r01, mars-hac-r01."
+        assert left_out.startswith("2 of 4 rows ") and left_out.endswith(": moon-hac-r01, mars-hac-r01.")
         some = "bicycle path 1, ContextGS R02; garden path 1, ContextGS R01; garden path 1, HAC R01"
-        assert without == f"4 of 6 stimuli have no row in More.csv: {some} and others."
+        assert without.startswith("4 of 6 stimuli ") and f"More.csv: {some} and " in without
 
     def test_a_set_with_one_entry_on_each_item_stays_for_figures_across_items(self, tmp_path):
         rows = [f"s{n},1,A,R,{1 + n % 5},{1 + n % 4},,{n},0.5" for n in range(24)]
         tables = read(tmp_path, table="\n".join([HEAD, *rows]) + "\n").tables
-        assert tables.remarks[-1] == "No two entries met on an item: there is nothing to agree with."
+        assert len(tables.stimuli.items) == 24 and len(tables.remarks) == 1
 
 
 class TestPrinted:
@@ -288,8 +290,10 @@ def test_canonical_files_hold_what_the_tables_hold(tmp_path):
     assert canonical.write(read(tmp_path, table=table).tables, tmp_path / "out") == ["judgements.csv", "values.csv", "labels.csv"]
     judgements = (tmp_path / "out" / "judgements.csv").read_text().splitlines()
     assert judgements[0] == "item,group,entry,family,criterion,rater,session,score"
-    assert judgements[1] == "bicycle path 1,bicycle,ContextGS R01,ContextGS,quality,1,,1" and len(judgements) == 18
-    assert judgements[-1] == "'=garden path 1,'=garden,REF 0,REF,quality,3,,5"
+    first, *_, last = (dict(zip(judgements[0].split(","), row.split(","), strict=True)) for row in judgements[1:])
+    assert (first["item"], first["entry"], first["rater"], first["score"]) == ("bicycle path 1", "ContextGS R01", "1", "1")
+    assert (last["item"], last["group"], last["rater"], last["score"]) == ("'=garden path 1", "'=garden", "3", "5")
+    assert len(judgements) == 18
     values = (tmp_path / "out" / "values.csv").read_text().splitlines()
     assert values[:2] == ["item,entry,psnr-y:higher,lpips:lower", "bicycle path 1,ContextGS R01,20.5,0.5"]
     assert values[3] == "bicycle path 1,'@HAC R01,22,0.375"

@@ -19,7 +19,7 @@ from leaderboard.stats import mos_table, votes
 from leaderboard.stats.__main__ import _in_order, main
 from leaderboard.stats.minimums import RATERS_FOR_FIGURE
 from leaderboard.stats.mos_table import Rating
-from leaderboard.stats.states import State
+from leaderboard.stats.states import Key, Reason, State
 from leaderboard.wording.reasons import sentence
 from tests import ROOT
 from tests.pure.leaderboard.stats.test_invariance import ENTRIES, RATERS, SAMPLES, study, values
@@ -196,24 +196,22 @@ def test_options_that_mean_nothing_here_are_refused(tmp_path, scores, capsys):
             assert main([file, *given]) in (1, 2)
         return capsys.readouterr().err
 
-    assert "There is no file nowhere.csv" in refused("--scores", "nowhere.csv")
-    assert "--gold names 'Q', which is not a method of votes.csv" in refused("--gold", f"{ENTRIES[0]}:Q")
-    assert "there are none without --scores" in refused("--tie", "good=1")
+    assert "nowhere.csv" in refused("--scores", "nowhere.csv")
+    assert "--gold names 'Q'" in refused("--gold", f"{ENTRIES[0]}:Q")
+    assert "without --scores" in refused("--tie", "good=1")
     assert "is not a difference" in refused("--scores", str(scores), "--tie", "good=-1")
     assert "is not a seed" in refused("--seed", "-1")
     labels = written(tmp_path, "labels.csv", [["method", "label"], ["nobody", "team"]])
-    assert "labels.csv names none of the methods of votes.csv" in refused("--labels", str(labels))
+    assert "labels.csv names none" in refused("--labels", str(labels))
     twice = written(tmp_path, "twice.csv", [["rater", "left", "right", "choice", "rater"], ["r", "a", "b", "left", "s"]])
-    assert main([str(twice)]) == 1 and "has the column rater twice" in capsys.readouterr().err
+    assert main([str(twice)]) == 1 and "rater twice" in capsys.readouterr().err
 
 
 def test_an_entry_that_is_left_out_is_one_of_those_that_were_scored(tmp_path, capsys):
     file = str(written(tmp_path, "opinions.csv", mos_table.write(opinions())))
     assert main([file, "--left-out", ENTRIES[0], "--left-out", "Q"]) == 2
     said = capsys.readouterr()
-    assert said.out == "" and said.err == (
-        f"--left-out names 'Q', which is not a method of opinions.csv; name one it has: {', '.join(sorted(ENTRIES))}.\n"
-    )
+    assert said.out == "" and said.err.startswith("--left-out names 'Q'") and said.err.endswith(f": {', '.join(sorted(ENTRIES))}.\n")
     assert main([file, "--left-out", ENTRIES[0]]) == 0
     many = [replace(row, entry=f"{row.entry}{row.sample}") for row in opinions()]
     assert main([str(written(tmp_path, "many.csv", mos_table.write(many))), "--left-out", "Q"]) == 2
@@ -235,13 +233,14 @@ def test_what_it_prints_is_what_a_studys_page_says(tmp_path, scores, capsys):
     five = [row for row in study() if row.rater in RATERS[:RATERS_FOR_FIGURE]]
     assert main([str(written(tmp_path, "votes.csv", votes.write(five))), "--scores", str(scores)]) == 0
     said = capsys.readouterr().out
-    assert "raters: the order changes with fewer." in said and f" of {RATERS_FOR_FIGURE} raters on " in said
-    assert re.search(r"Another rater picks the same winner in [\d.]+ % \[[\d.]+, [\d.]+\], by \d+ answers on questions that two", said)
+    assert f" of {RATERS_FOR_FIGURE} raters on " in said
+    assert re.search(r"Another rater .* [\d.]+ % \[[\d.]+, [\d.]+\], by \d+ answers", said)
     table = said.partition("metric  ")[2].splitlines()
     assert table[0].split()[-1] == "rho" and [row for row in table[2:4] if " – " not in f"{row} "] == [], "of fewer than eight entries"
     one = [votes.Vote("r", "a", "b", "left", "s")]
     assert main([str(written(tmp_path, "one.csv", votes.write(one)))]) == 0
-    assert "1 vote of 1 rater on 1 pair, 0.0 % ties." in capsys.readouterr().out
+    one_vote = capsys.readouterr().out
+    assert [part for part in ("1 vote ", "1 rater ", "1 pair,", "0.0 % ties") if part not in one_vote] == []
     alike = [Rating(f"r{k}", entry, 3.0, f"s{h}") for k in range(RATERS_FOR_FIGURE) for h in range(5) for entry in "ab"]
     assert main([str(written(tmp_path, "alike.csv", mos_table.write(alike)))]) == 0
     n = 5 * RATERS_FOR_FIGURE
@@ -277,7 +276,8 @@ def test_parts_that_never_met_and_damaged_entries_are_told_as_what_they_are(tmp_
     ]
     assert main([str(written(tmp_path, "votes.csv", votes.write(rows)))]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[lines.index("Nobody compared these methods with the methods above; they have places of their own:") + 1].split()[0] in "cd"
+    rows_of = [n for n, line in enumerate(lines) if re.match("[a-d] ", line)]
+    assert len(rows_of) == 4 and rows_of[2] > rows_of[1] + 1 and lines[rows_of[2]][0] in "cd", "a part has a head of its own"
     # A part of too few people has no figure, though all parts together have enough of them.
     rows = [row for row in rows if row.left == "a" or row.rater in ("r0", "r1", "r2")]
     assert main([str(written(tmp_path, "few.csv", votes.write(rows)))]) == 0
@@ -290,7 +290,7 @@ def test_parts_that_never_met_and_damaged_entries_are_told_as_what_they_are(tmp_
     )
     assert main([str(tmp_path / "votes.csv"), "--labels", str(labels)]) == 0
     said = capsys.readouterr().out
-    assert "Only damaged entries were compared here." in said
+    assert sentence(Reason(Key.ONLY_DAMAGED)) in said
     assert [line.split()[1:] for line in said.splitlines() if re.match("[a-d] ", line)] == [["–", "–", "–", "–", "36", "–"]] * 4
 
 

@@ -180,9 +180,9 @@ def test_a_pair_asked_ten_times_as_often_moves_no_headline_beyond_its_interval()
 @pytest.mark.parametrize("ties", [0.0, 0.7])
 def test_reference_points_stand_at_chance_whatever_the_share_of_ties(ties):
     held = 0
-    for seed in range(10):
+    for seed in range(6):
         votes = canonical(study(ties, seed))
         rows = {row.key: row.decided for row in analyse(votes, damaged=set(), seed=seed, fragility=False).metrics}
         assert (rows["constant"].value, rows["constant"].low) == (0.5, None)
         held += rows["coin"].low < 0.5 < rows["coin"].high
-    assert held >= 9
+    assert held >= 5

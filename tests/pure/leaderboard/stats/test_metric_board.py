@@ -87,7 +87,7 @@ def test_whether_a_metric_is_better_than_chance_is_told_by_its_own_interval_and_
     answers, quality = people(n_samples=8, seed=1)
     rng = np.random.default_rng(0)
     metrics = {f"m{n}": n / 4 * quality + rng.normal(scale=3.0, size=quality.shape) for n in range(8)}
-    for seed in range(30):
+    for seed in range(10):
         rows = [row for row in standings(answers, metrics, seed) if not row.reference_point]
         no_better = [row.standing in (State.AT_CHANCE, State.WORSE_THAN_CHANCE) for row in rows]
         assert no_better == [row.decided.low <= 0.5 for row in rows], seed

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import re
 import warnings
 from itertools import combinations
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from leaderboard.stats import screening
 from leaderboard.stats.__main__ import main
 from leaderboard.stats.correlation import by_scene, correlation
 from leaderboard.stats.judges import JudgeAnswers, Judged
@@ -249,7 +251,7 @@ def test_the_command_knows_opinion_scores_by_their_columns(file, tmp_path, capsy
     assert found["screened"] == ["r6"] and [line["rho"]["value"] for line in found["metrics"][:2]] == pytest.approx([1, 1])
     assert main([str(file), "--scores", str(table)]) == 0
     shown = capsys.readouterr().out
-    assert "84 scores of 7 raters on 3 samples." in shown and "MOS" in shown
+    assert [part for part in ("84 scores", "7 raters", "3 samples", "MOS") if part not in shown] == []
     assert [line.split(maxsplit=1)[1] for line in shown.splitlines() if line.startswith("psnr")] == [sentence(few_items(3))]
 
 
@@ -268,14 +270,15 @@ def test_entries_that_were_scored_together_are_not_said_to_be_scored_by_nobody()
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
-        ("others", "gave scores that correlate with the mean of the others’ by less than 0.3 (Pearson’s r): r6."),
-        ("bt500", "gave scores too far from the others’ too often, by ITU-R BT.500. Nobody had to be left out."),
-        ("inconsistency", "is more than 2 times as inconsistent as the median, by ITU-T P.910: r6."),
+        ("others", ": r6."),
+        ("bt500", "Nobody had to be left out."),
+        ("inconsistency", ": r6."),
     ],
 )
 def test_the_command_says_by_which_rule_raters_were_left_out(file, capsys, rule, said):
     assert main([str(file), "--screen", rule]) == 0
-    assert f"\nLeft out is who {said}\n" in capsys.readouterr().out
+    (line,) = re.findall(r"^Left out is who .*$", capsys.readouterr().out, re.MULTILINE)
+    assert screening.words(rule, screening.DEFAULTS[rule]) in line and line.endswith(said)
     assert main([str(file)]) == 0
     assert "eft out" not in capsys.readouterr().out
 
@@ -305,9 +308,9 @@ def test_an_entry_that_is_left_out_by_the_command_moves_no_figure_of_a_metric(tm
 
 def test_what_the_command_cannot_do_with_opinion_scores_it_says(file, capsys):
     assert main([str(file), "--gold", "a:b"]) == 2
-    assert "opinion scores, for which --gold means nothing" in capsys.readouterr().err
+    assert "--gold means nothing" in capsys.readouterr().err
     assert main([str(file), "--criterion", "semantic"]) == 1
-    assert "holds no scores on 'semantic'" in capsys.readouterr().err
+    assert "on 'semantic'" in capsys.readouterr().err
 
 
 # --- across items

@@ -147,7 +147,7 @@ def test_heads_of_columns_are_said_safely_and_not_all_of_a_thousand():
     with pytest.raises(VotesError) as caught:
         parse(io.StringIO(",".join(["ra\x1bter", *(f"column_{n}" for n in range(1000))]) + "\n"), "votes.csv")
     (sentence,) = caught.value.problems
-    assert r"its columns are ra\x1bter, column_0, " in sentence and sentence.endswith(" more: name those to take.") and len(sentence) < 500
+    assert r" ra\x1bter, column_0, " in sentence and "column_999" not in sentence and len(sentence) < 500
 
 
 def test_the_first_hundred_problems_are_named_and_no_more():

@@ -64,8 +64,8 @@ def test_what_papers_say_of_one_metric_is_found_by_its_key():
     assert next(iter(mentions("psnr"))).in_a_line == "ρ 0.658 [0.02, 0.91]"
     assert next(one.in_a_line for one in mentions("puzzlesim")) == "0.461 to 0.768 in 12 columns"
     assert not list(mentions("edge_f1"))
-    assert studied()["osim"].reported("psnr") == "0.658 [0.02, 0.91]: Spearman’s ρ with opinion scores; n = 11 methods"
-    assert studied()["locase"].reported("locase") == "0.757: mean Spearman’s ρ with people’s scores; n not stated"
+    assert studied()["osim"].reported("psnr").startswith("0.658 [0.02, 0.91]: ")
+    assert studied()["locase"].reported("locase").startswith("0.757: ") and "[" not in studied()["locase"].reported("locase")
     assert studied()["locase"].reported("psnr") == ""
 
 

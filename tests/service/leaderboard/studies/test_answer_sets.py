@@ -80,8 +80,7 @@ def test_a_published_set_with_its_manifest_comes_to_the_figures_that_ship(phase,
 
 
 def test_a_published_spreadsheet_described_by_options_comes_to_the_figures_that_ship(phase, data_folder):
-    said = bring(phase, "gsc", data_folder / "evidence" / FOLDERS["gsc"] / "Results.xlsx", *GSC, *PUBLISHED)
-    assert "96 stimuli: 8 entries of 2 families on 12 items of 6 groups; 10 metrics." in said
+    bring(phase, "gsc", data_folder / "evidence" / FOLDERS["gsc"] / "Results.xlsx", *GSC, *PUBLISHED)
     assert same_figures(computed("gsc"), "gsc")
 
 
@@ -113,7 +112,7 @@ def values(tmp_path) -> Path:
 class TestBrought:
     def test_scores_are_kept_as_they_were_given_and_raters_as_numbers(self, phase, scores, values):
         said = bring(phase, "people", scores, "--scale", "0:100", "--scores", str(values), "--source", "our lab")
-        assert "168 scores of 7 raters" in said and "24 stimuli: 4 entries of 4 families on 6 items of 6 groups; 2 metrics." in said
+        assert [part for part in ("168 scores", "7 raters", "24 stimuli", "4 entries", "6 items", "2 metrics") if part not in said] == []
         row = AnswerSet.objects.get(study__slug="people")
         assert row.study.kind == Study.Kind.OPINIONS and row.study.from_results and not row.study.is_public
         assert sorted(row.study.entries.values_list("label", flat=True)) == ["e0", "e1", "e2", "e3"]
@@ -190,8 +189,8 @@ class TestRatingsOfKnownRaters:
     @pytest.mark.parametrize("options", [("--scale", "0:100"), ("--scale", "0:100", "--opinions")])
     def test_they_are_rows_of_a_usual_study(self, phase, scores, client, options):
         said = bring(phase, "people", scores, "--column", "sample=item", *options, "--public")
-        assert "168 scores of 7 raters on 4 methods are in" in said and not AnswerSet.objects.exists()
         study = Study.objects.get()
+        assert (study.raters.count(), study.entries.count()) == (7, 4) and "168 scores" in said and not AnswerSet.objects.exists()
         assert (study.kind, study.scale, study.from_results) == (Study.Kind.OPINIONS, (0.0, 100.0), False)
         given = [float(line.split(",")[-1]) for line in scores.read_text().splitlines()[1:]]
         assert [one.score for one in study.ratings()] == given
@@ -202,7 +201,7 @@ class TestRatingsOfKnownRaters:
         first = next(line for line in summary.ranked if line.method == "e0")
         assert first.mos[0] == pytest.approx(sum(of_first) / len(of_first)) and first.normalised == pytest.approx(first.mos[0] / 100)
         page = client.get(reverse("study", args=[phase.challenge.slug, phase.slug, "people"])).content.decode()
-        assert "on a scale from 0 to 100" in page and "from 1 to 5" not in page and "of 5" not in page
+        assert "from 0 to 100" in page and "from 1 to 5" not in page and "of 5" not in page
 
     def test_fractions_are_kept(self, phase, tmp_path):
         file = tmp_path / "fine.csv"

@@ -8,12 +8,16 @@ import numpy as np
 import pytest
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import escape
 
 from leaderboard.boards import snapshots
-from leaderboard.models import Study
+from leaderboard.boards.people import of_board
+from leaderboard.models import Snapshot, Study
+from leaderboard.stats.davidson import Cause
 from leaderboard.stats.mos_table import Rating
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.size_control import covariates_of, sizes_of
+from leaderboard.wording.agreement import caveats
 from submissions.formats.arrays import Mesh, Wireframe
 from submissions.kinds import WIREFRAME
 from submissions.models import Submission
@@ -72,10 +76,13 @@ def test_the_reference_point_of_size_is_last_and_a_metric_that_is_no_more_than_s
     size, hss = summary.metric("size"), summary.metric("hss")
     assert hss.decided == size.decided and size.decided.value > 0.8
     assert hss.above_size is False and size.above_size is None
-    words = "not shown to agree better than the entry&#x27;s size alone"
-    assert words in client.get(reverse("study", args=[phase.challenge.slug, phase.slug, "people"])).content.decode().lower()
+    page = client.get(reverse("study", args=[phase.challenge.slug, phase.slug, "people"]))
+    told = next(line for line in page.context["lines"] if line.key == "hss")
+    (caveat,) = caveats(told)
+    assert told.above_size is False and escape(caveat) in page.content.decode().lower()
     snapshots.make_all(phase)
-    assert words in client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/").content.decode().lower()
+    on_board = of_board(Snapshot.current(phase, "public").board).line("hss")
+    assert on_board.above_size is False
 
 
 def test_scores_stand_beside_the_size_of_the_reference_too(phase, rows):
@@ -178,23 +185,24 @@ def test_the_page_says_what_size_wins_among_equals_beside_the_column_without(pha
     (size,) = summary.model.covariates
     assert size.name == "size" and 0.5 < size.share_low < size.share < size.share_high
     share, low, high = (round(100 * end) for end in (size.share, size.share_low, size.share_high))
-    words = f"Entries twice as large win {share} % [{low}, {high}] of comparisons with otherwise equal entries."
-    assert words in page and ">Without</th>" in page
+    assert f"{share} % [{low}, {high}]" in page and ">Without</th>" in page
     # Nothing but size was preferred, so equals are level, and surer than where size was left to chance.
     assert [line.implied[0] for line in summary.scales] == pytest.approx([0.5] * 3, abs=0.01)
     assert [line for line in summary.scales if not line.implied[2] < line.implied_without[2]] == []
 
 
-def test_a_size_that_is_the_entrys_own_is_refused_by_name(phase, rows, client):
-    study_of(phase)
-    page = of_account(phase, client)
-    assert "Size could not be separated from the entries" in page and ">Without</th>" not in page
+def omitted(study: Study) -> list[tuple[str, Cause]]:
+    return [(one.name, one.cause) for one in study.analyses.get().summary.model.omitted]
 
 
-def test_a_size_that_is_not_known_of_everything_is_left_out_with_a_note(phase, rows, client):
-    study_of(phase)
+def test_a_size_that_is_the_entrys_own_or_not_known_of_everything_is_left_out_with_a_note(phase, rows, client):
+    study = study_of(phase)
+    assert ">Without</th>" not in of_account(phase, client)
+    assert omitted(study) == [("size", Cause.INSEPARABLE)]
     Submission.objects.filter(pk=rows["middle"].pk).update(withdrawn_at=timezone.now())
-    assert "Size is not known of everything that was compared" in of_account(phase, client)
+    study.touch_votes()
+    assert ">Without</th>" not in of_account(phase, client)
+    assert omitted(study) == [("size", Cause.UNKNOWN)]
 
 
 def test_faces_and_colours_of_meshes(people):

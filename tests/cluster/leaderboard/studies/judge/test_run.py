@@ -17,6 +17,7 @@ from leaderboard.models import JudgeAnswer, JudgeRun, Rater, StudyEntry
 from leaderboard.models.judge import ENOUGH_UNREAD, MAX_FRUITLESS, MAX_ROUNDS
 from leaderboard.stats import judges
 from leaderboard.studies.judge import planning, setup
+from leaderboard.studies.judge.instructions import instruction, wireframe_instruction
 from leaderboard.studies.judge.materials import Materials, image_of
 from leaderboard.studies.judge.planning import Wish
 from leaderboard.studies.judge.run import ask_due, work_on
@@ -35,6 +36,7 @@ from tests.support.leaderboard.studies.judge.studies import (
     study_of,
     study_of_objects,
 )
+from tests.support.leaderboard.studies.judge.studies import PROMPTS as TEXTS
 from tests.support.processes import end_leases
 
 pytestmark = pytest.mark.django_db
@@ -89,12 +91,8 @@ def test_every_question_is_asked_once_and_scores_follow(study, server):
     assert (run.tokens_in, run.tokens_out) == (18 * 1000, 18 * 150)
     assert run.cost == 18 * PRICE and run.reserved == 0 and run.n_uncosted == 0 and run.images == 18 * 4
     for body in server.requests:
-        assert body["model"] == "seer-1" and body["n"] == 3 and "The text is" in instruction_of(body)
-    assert {text.partition('The text is: "')[2].partition('"')[0] for text in map(instruction_of, server.requests)} == {
-        "a red chair",
-        "an owl on a branch",
-        "a boat",
-    }
+        assert body["model"] == "seer-1" and body["n"] == 3
+    assert {instruction_of(body) for body in server.requests} == {instruction(run.questions[0], text) for text in TEXTS}
     assert "text_asset_alignment" in run.result["criteria"] and len(run.result["criteria"]) == 6  # PostgreSQL keeps no order of keys
     scores = elos(run)
     assert list(scores) == ["ruby", "opal", "onyx", "coal"] and scores["onyx"] == 1000
@@ -126,9 +124,8 @@ def test_the_image_holds_the_views_of_the_two_sides(study, server):
         by_text.setdefault(instruction_of(body).partition('is: "')[2].partition('"')[0], []).append(
             {int(shown[S // 2, S // 2, 0]), int(shown[S // 2, -S // 2, 0])}
         )
-    prompts = {"0": "a red chair", "1": "an owl on a branch", "2": "a boat"}
     for answer in run.answers.select_related("left", "right"):
-        assert {QUALITY[answer.left.label], QUALITY[answer.right.label]} in by_text[prompts[answer.sample]]
+        assert {QUALITY[answer.left.label], QUALITY[answer.right.label]} in by_text[TEXTS[int(answer.sample)]]
 
 
 def test_a_new_entry_is_placed_and_the_others_stay(study, phase, server):
@@ -137,7 +134,7 @@ def test_a_new_entry_is_placed_and_the_others_stay(study, phase, server):
     items = {item: object_of(120, 4) for item in Materials(study).reference.item_ids}
     new = StudyEntry.objects.create(study=study, label="new", submission=entry(phase, "new", items))
     run = finish(planning.make(study, None, "seer-1", Wish("one-view", 1000, newcomer=new, base=base)))
-    assert run.state == "done" and run.n_planned == 4 * PROMPTS and run.rater.name.startswith("seer-1 · one-view · places new · ")
+    assert run.state == "done" and run.n_planned == 4 * PROMPTS and "places new" in run.rater.name
     after = elos(run)
     assert {name: after[name] for name in before} == before and before["opal"] > after["new"] > before["onyx"]
     assert [row["placed"] for row in run.result["criteria"]["overall"]["rows"]] == [False, False, True, False, False]
@@ -208,7 +205,7 @@ def test_wireframes_are_judged_for_display_only(phase, server):
     run = finish(make(study_of(phase, rows), "wireframe"))
     assert run.state == "done" and run.is_for_display_only and run.n_answered == 4
     assert run.result["criteria"] == {"overall": {"anchor": "", "rows": [], "comparisons": 4, "answers": 12}}
-    assert "Blue lines are a reconstruction" in instruction_of(server.requests[0])
+    assert instruction_of(server.requests[0]) == wireframe_instruction()
     with pytest.raises(ValueError, match="judged by the plan wireframe"):
         make(study_of(phase, rows, slug="other"), "joint")
 
@@ -242,31 +239,29 @@ def test_what_cannot_be_read_is_asked_again_and_given_up_after_ten_rounds(study,
     failed = run.answers.filter(state="failed")
     assert {answer.sample for answer in failed} == {"2"}
     assert {(answer.rounds, answer.requests, answer.n_unparsed, len(answer.said)) for answer in failed} == {(MAX_ROUNDS, 10, 30, 30)}
-    assert "No text of 10 rounds" in failed.first().failure
+    assert failed.first().failure
     assert run.n_unparsed == 30 * PAIRS + 2 * (2 * PAIRS // 2) and elos(run)["ruby"] > elos(run)["coal"]
 
 
 def test_one_who_refuses_gets_no_second_and_third_try_in_a_round(study, server):
-    declined = Answer({"choices": [{"message": {"content": None, "refusal": "I will not compare these."}}]})
+    said = "I will not compare these."
+    declined = Answer({"choices": [{"message": {"content": None, "refusal": said}}]})
     server.behave = lambda body: declined if "a boat" in instruction_of(body) else brighter(body)
     run = finish(make(study))
     assert run.state == "done" and run.n_failed == PAIRS and run.requests == 2 * PAIRS + PAIRS * MAX_ROUNDS
     answer = run.answers.filter(state="failed").first()
-    assert answer.said[0] == {"text": "I will not compare these.", "verdicts": None, "refused": True, "cut": False}
-    assert run.n_uncosted == PAIRS * MAX_ROUNDS
+    assert answer.said[0] == {"text": said, "verdicts": None, "refused": True, "cut": False}
+    assert run.n_uncosted == run.n_refused == PAIRS * MAX_ROUNDS and run.n_unread == 0
 
 
 @pytest.mark.parametrize("parallel", [1, 4])
 @pytest.mark.parametrize(
     ("answer", "quoted"),
     [
-        (says("<think>I prefer\nthe left one.</think>", "2", "3"), "The first was: “<think>I prefer the left one.</think>”"),
-        (says("", "", ""), "The first was: an empty text"),
-        (Answer({"choices": [{"message": {"content": None, "refusal": "I will not."}}]}), "The model declined: “I will not.”"),
-        (
-            Answer({"choices": [{"message": {"content": "Let me think"}, "finish_reason": "length"}]}),
-            "The first was cut off at the limit of tokens: “Let me think”",
-        ),
+        (says("<think>I prefer\nthe left one.</think>", "2", "3"), "“<think>I prefer the left one.</think>”"),
+        (says("", "", ""), "an empty text"),
+        (Answer({"choices": [{"message": {"content": None, "refusal": "I will not."}}]}), "declined: “I will not.”"),
+        (Answer({"choices": [{"message": {"content": "Let me think"}, "finish_reason": "length"}]}), "cut off"),
     ],
 )
 def test_a_judge_that_cannot_be_read_is_asked_no_more_and_its_first_answer_is_shown(study, server, settings, parallel, answer, quoted):
@@ -276,7 +271,7 @@ def test_a_judge_that_cannot_be_read_is_asked_no_more_and_its_first_answer_is_sh
     asked = run.answers.filter(requests__gt=0).count()
     # What was on its way when it stopped is kept; a text that was cut short takes three requests a round.
     assert run.state == "failed" and ENOUGH_UNREAD <= run.requests < ENOUGH_UNREAD + parallel and run.requests == len(server.requests)
-    assert run.failure.startswith("Of ") and "questions none had an answer that could be read" in run.failure and quoted in run.failure
+    assert quoted in run.failure
     assert run.n_answered == run.n_failed == 0 and asked >= ENOUGH_UNREAD // 3
     # Once it is mended the run goes on where it stopped.
     server.behave = brighter
@@ -288,7 +283,7 @@ def test_a_run_of_a_small_budget_stops_before_half_of_it_is_spent_on_what_cannot
     settings.JUDGE_PARALLEL = 1
     server.behave = lambda body: says(*["I prefer the left one."] * 3)
     run = finish(make(study, budget=6))
-    assert (run.state, run.requests) == ("failed", 3) and "Of 3 questions none had an answer" in run.failure
+    assert (run.state, run.requests, run.n_answered) == ("failed", 3, 0) and "3 questions" in run.failure
 
 
 def test_a_first_question_that_cannot_be_read_says_nothing_of_the_others(study, server, settings):
@@ -305,10 +300,10 @@ def test_a_first_question_that_cannot_be_read_says_nothing_of_the_others(study, 
     assert run.state == "done" and (run.n_answered, run.n_failed) == (run.n_planned - 1, 1)
 
 
-def test_a_wrong_key_ends_it_with_a_sentence_and_it_can_go_on(study, server):
+def test_a_wrong_key_ends_it_without_showing_it_and_the_run_can_go_on(study, server):
     server.behave = lambda body: fault(401, f"bad key {KEY}")
     run = finish(make(study))
-    assert run.state == "failed" and "does not take the key" in run.failure and KEY not in run.failure and run.n_answered == 0
+    assert run.state == "failed" and run.failure and KEY not in run.failure and run.n_answered == 0
     server.behave = brighter
     assert finish(run).state == "done"
 

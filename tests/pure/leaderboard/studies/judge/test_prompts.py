@@ -85,8 +85,8 @@ LIST = """Here are the texts:
 
 def test_a_list_is_read_line_by_line():
     wanted = Wanted(10, max_words=8)
-    assert parse(LIST, wanted) == ["A red chair", 'a wooden sign that says "open"', "an owl of brass", "a boat"]
-    assert parse(LIST, Wanted(2, max_words=8)) == ["A red chair", 'a wooden sign that says "open"']
+    texts = ["A red chair", 'a wooden sign that says "open"', "an owl of brass", "a boat"]
+    assert parse(LIST, wanted) == texts and parse(LIST, Wanted(2, max_words=8)) == texts[:2]
     assert parse("no list", wanted) == []
 
 
@@ -108,7 +108,7 @@ def test_the_conversation_names_axes_ingredients_and_the_request():
     ):
         assert word in task
     assert "a fox" not in task and "an owl" not in task
-    assert "7 texts of high complexity and low creativity" in request and "20 words" in request and "plants, vehicles" in request
+    assert [part for part in ("7 texts", "high complexity", "low creativity", "20 words", "plants, vehicles") if part not in request] == []
     assert len(conversation(Wanted(examples=()))) == 3
 
 

@@ -206,7 +206,7 @@ def test_what_will_not_get_better_ends_at_once_and_shows_no_key(server, client, 
     server.answers = [answer]
     with pytest.raises(Refused, match=words) as caught:
         client.ask(question("?"))
-    assert len(server.requests) == 1 and "correct the judge's settings" in str(caught.value)
+    assert len(server.requests) == 1
     assert KEY not in str(caught.value) and KEY not in caplog.text
     assert KEY not in repr(client.endpoint) and KEY not in repr(vars(client))
 

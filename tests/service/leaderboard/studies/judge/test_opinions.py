@@ -10,8 +10,10 @@ from leaderboard.boards import human_agreement
 from leaderboard.boards.people import People
 from leaderboard.models import Opinion, Rater
 from leaderboard.stats.minimums import ITEMS_FOR_LEFT_SHARE
+from leaderboard.stats.states import Counted, Key, Reason
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.judge.materials import Materials
+from leaderboard.wording.reasons import sentence
 from tests.support.leaderboard.studies.judge.studies import QUALITY, answered, study_of_objects
 
 pytestmark = pytest.mark.django_db
@@ -55,10 +57,9 @@ def test_its_elo_stands_in_a_table_of_judges(study, client, people):
     page = client.get(f"{reverse('study', args=place)}?metric=seer-1 · one-view").content.decode()
     table = page.partition('aria-label="Judges and people"')[2].partition("</table>")[0]
     assert "seer-1 · one-view" in table and "figure-judge-1" in page
-    assert "No interval, because there are fewer than 8 entries." in table and "no interval, n 4" in table
-    assert (
-        f"fewer than {ITEMS_FOR_LEFT_SHARE} items with a decided answer" in table and "It picks the left side in" not in page
-    )  # two samples
+    few = Reason(Key.FEW_FOR_CORRELATION_INTERVAL, Counted.ENTRIES, need=8, have=4)
+    assert sentence(few) in table and "no interval, n 4" in table
+    assert f"fewer than {ITEMS_FOR_LEFT_SHARE} items" in table and "left side" not in page  # two samples
     assert "seer-1 · one-view" not in page.partition('id="judges"')[0]  # nor among metrics
     client.force_login(people.organizer)
     judges = reverse("console_judges", args=place)

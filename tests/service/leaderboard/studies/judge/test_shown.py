@@ -16,6 +16,7 @@ from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import canonical
 from leaderboard.studies.judge.shown import TogetherRow
+from leaderboard.wording.agreement import trained
 from leaderboard.wording.reasons import sentence, told
 from tests.support.leaderboard.stats.ballots import simulated_votes
 
@@ -43,4 +44,4 @@ def test_people_alone_stand_there_with_an_interval_or_the_reason_why_not_and_a_t
     assert "None" not in table and flat.startswith(f"flat 50 no interval, n {n}")
     assert f'title="{sentence(Reason(Key.ALIKE))}"' in table
     low, high = lines["learnt"].low, lines["learnt"].high
-    assert learnt.startswith(f"learnt trained on these votes {lines['learnt'].percent} [{low}, {high}], n {n}")
+    assert learnt.startswith(f"learnt {trained(lines['learnt'])} {lines['learnt'].percent} [{low}, {high}], n {n}")

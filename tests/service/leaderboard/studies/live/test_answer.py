@@ -101,15 +101,14 @@ def test_of_two_tabs_the_first_answer_stands_and_the_second_is_told(desk):
     token = desk.next()["question"]["id"]
     desk.answer(token, "left")
     state = desk.answer(token, "right")
-    assert "You have already answered that question" in state["note"]
-    assert [vote.choice for vote in StudyVote.objects.all()] == ["left"]
+    assert state["note"] is not None and [vote.choice for vote in StudyVote.objects.all()] == ["left"]
     assert state["question"]["id"] != token
 
 
 def test_the_following_question_may_be_answered_from_another_tab_but_none_further_on(desk):
     state = desk.next()
     later = Question.objects.get(number=5)
-    assert "not been asked yet" in desk.answer(later.token, status=409)["detail"]
+    desk.answer(later.token, status=409)
     after = desk.answer(state["following"]["id"])
     assert after["question"]["id"] == state["question"]["id"]
     assert StudyVote.objects.count() == 1
@@ -144,18 +143,17 @@ def test_only_the_last_answer_can_be_taken_back(desk):
     first = desk.next()["question"]["id"]
     second = desk.answer(first)["question"]["id"]
     desk.answer(second)
-    assert desk.undo(first)["note"] == "Only your last answer can be taken back."
-    desk.undo(second)
-    assert "Only your last" in desk.undo(first)["note"]
+    assert desk.undo(first)["note"] is not None and StudyVote.objects.count() == 2
+    assert desk.undo(second)["note"] is None
+    assert desk.undo(first)["note"] is not None
     assert StudyVote.objects.count() == 1
 
 
-def test_a_vote_after_the_study_closed_is_not_taken_and_the_rater_reads_why(desk, study, people):
+def test_a_vote_after_the_study_closed_is_not_taken_and_the_rater_is_told(desk, study, people):
     token = desk.next()["question"]["id"]
     campaign.close(study, people.organizer)
     state = desk.answer(token)
-    assert state["closed"] == "This study is closed; what you answered is kept. Thank you."
-    assert state["question"] is None
+    assert state["closed"] == type(study).objects.get().closed_sentence() != "" and state["question"] is None
     assert not StudyVote.objects.exists()
     campaign.open_study(study, people.organizer)
     assert desk.next()["question"]["id"] == token  # reopened, it goes on there
@@ -168,7 +166,8 @@ def test_a_study_opens_and_closes_by_its_clock(desk, study):
     assert desk.answer(token)["closed"]
     study.opens_at, study.closes_at = timezone.now() + timedelta(days=1), None
     study.save()
-    assert "has not begun yet" in desk.next()["closed"]
+    before = desk.next()
+    assert before["closed"] == study.closed_sentence() and before["question"] is None
     assert not StudyVote.objects.exists()
 
 
@@ -176,8 +175,7 @@ def test_a_rater_removed_mid_way_says_no_more_and_their_votes_count_until_somebo
     token = desk.answer(desk.next()["question"]["id"])["question"]["id"]
     campaign.remove_rater(desk.rater, people.organizer, "answers at random")
     state = desk.answer(token)
-    assert state["closed"].startswith("Your part in this study has ended")
-    assert StudyVote.objects.count() == 1
+    assert state["closed"] and state["question"] is None and StudyVote.objects.count() == 1
     assert len(list(study.votes(counted=True))) == 1
     before = type(study).objects.get().revision
     campaign.count_rater(desk.rater, people.organizer, False)
@@ -218,7 +216,7 @@ class TestLeaving:
         assert not study.analyses.exists(), "nobody has answered any more"
         type(study).objects.update(is_public=True)
         here = f"{study.phase.challenge.slug}/{study.phase.slug}"
-        assert "2 votes withdrawn by raters who left" in client.get(f"/challenges/{here}/people/{study.slug}/").content.decode()
+        assert client.get(f"/challenges/{here}/people/{study.slug}/").context["withdrawn"] == 2
         assert client.get(f"/challenges/{here}/people/{study.slug}/analysis.json").json()["withdrawn"] == 2
         listed = client.get(f"/api/v1/challenges/{here.replace('/', '/phases/')}/studies").json()["items"]
         assert [one["withdrawn"] for one in listed] == [2]
@@ -347,10 +345,9 @@ def test_opinions_are_stored_one_to_each_criterion(phase, people, rows):
     desk.join()
     state = desk.next()
     assert (state["progress"]["total"], len(state["study"]["criteria"])) == (5, 5)
-    assert (
-        desk.answer(state["question"]["id"], 6, status=400)["detail"] == "The answer on visual_quality must be a whole number from 1 to 5."
-    )
-    assert desk.answer(state["question"]["id"], True, status=400)
+    for wrong in (0, 6, True, 2.5, "4"):
+        desk.answer(state["question"]["id"], wrong, status=400)
+    assert not Opinion.objects.exists()
     desk.answer(state["question"]["id"], 4, seconds=0.5)
     found = list(Opinion.objects.values_list("criterion", "score", "seconds"))
     assert sorted(found) == sorted((key, 4, 0.1) for key in making.same_answer(study, 4))
@@ -438,8 +435,8 @@ def test_nobody_answers_for_somebody_else(study, desk):
     other = Desk(study)
     assert other.post("answer", question=token, answers={"overall": "left"}).status_code == 403
     other.join()
-    assert other.answer(token, status=409)["detail"] == "This is not one of your questions; load the page again."
-    assert other.undo(token)["note"] == "Only your last answer can be taken back."
+    other.answer(token, status=409)
+    assert other.undo(token)["note"] is not None
     assert not StudyVote.objects.exists()
 
 
