@@ -112,11 +112,13 @@ def _compact_pages() -> None:
 
     client.Client.request = compact
 
-    def keep_first(store: dict[str, Any], context: Any, **sent: Any) -> None:
-        if "context" not in store:
-            store["context"] = ContextList([copy(context)])
+    def keep_first(store: dict[str, Any], template: Any, context: Any, **sent: Any) -> None:
+        is_part = "/parts/" in (template.name or "")
+        if "context" not in store or (store["is_of_part"] and not is_part):
+            store["context"], store["is_of_part"] = ContextList([copy(context)]), is_part
 
-    # A client would copy the context of every template and of all that it includes; tests ask for the page's own.
+    # A client would copy the context of every template and of all that it includes; tests ask for the page's own. A part may be drawn
+    # before its page is.
     client.store_rendered_templates = keep_first
 
 

@@ -25,6 +25,7 @@ from leaderboard.boards import flags
 from leaderboard.boards.scorecard import current_evaluation
 from leaderboard.entry_states import states
 from leaderboard.lookup import current_boards
+from leaderboard.records.board import Board
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.wording.items import FLAGS
 from submissions.api.common import (
@@ -207,13 +208,16 @@ def serialize_many(request: HttpRequest, submissions: Sequence[Submission], now:
     for submission in submissions:
         pk, evaluation = submission.pk, evaluations.get(submission.pk)
         it = brief(request, submission, viewers[submission.phase.challenge_id], again.get(pk), state_of[pk])
-        board = boards.get(submission.phase_id) if evaluation is not None else None
-        # The newest ranking may still have an entry that was disqualified since.
-        at = board.index_of(pk) if board is not None and submission.disqualified_at is None else None
-        rank = board.overall.rank[at] if board is not None and at is not None else None
+        rank = _rank(submission, boards.get(submission.phase_id)) if evaluation is not None else None
         waits = [column.slug for column in lacking.get(pk, ())]
         rows.append(SubmissionFull.of(it, standings.get(pk), evaluation, waits, rank))
     return rows
+
+
+def _rank(submission: Submission, board: Board | None) -> int | None:
+    """Rank in the newest ranking, which may still have an entry that was disqualified since."""
+    at = board.index_of(submission.pk) if board is not None and submission.disqualified_at is None else None
+    return board.overall.rank[at] if board is not None and at is not None else None
 
 
 class ItemQuery(Paging):

@@ -16,9 +16,9 @@ TOP = 3  # entries
 
 def front(board: Board) -> Front | None:
     """None where nobody is ranked."""
-    first = next((n for n in board.overall.order if board.overall.rank[n] == 1), None)
-    if first is None:
+    if not board.overall.leaders:
         return None
+    first = board.overall.leaders[0]
     metric, entry = board.primary or board.metrics[0], board.entries[first]
     people, by_metrics = of_board(board), FirstPlace.by_metrics(board.overall)
     column = people.column(board) if people else None

@@ -38,7 +38,7 @@ from leaderboard.records.board import (
 from leaderboard.records.unit import Unit
 from leaderboard.stats import ranking, uncertainty
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
-from leaderboard.stats.overall import overall_brackets
+from leaderboard.stats.overall import OverallBoard, overall_brackets
 from leaderboard.stats.ranking import NoOrder
 from submissions.entry_fields import PUBLIC_FIELDS
 from submissions.models import Phase, Submission
@@ -158,21 +158,22 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
     if batch is None:
         return None
     standings = acceptance_test.standings(batch)
-    scenes = {slug: standing.scenes for slug, standing in standings.items()}  # that a column ranks by, where these are not all
     columns = ranking_columns(batch.columns, standings)
-    barred = {slug for slug, standing in standings.items() if not standing.ranks}
-    shown_only = next((one.title for one in batch.columns if one.is_primary and one.slug in barred), None)
+    shown_only = next(
+        (one.title for one in batch.columns if one.is_primary and one.slug in standings and not standings[one.slug].ranks), None
+    )
     eligible = list(_entries(phase, batch, columns, audience, now or timezone.now()))
     primary = primary_slug(columns)
-    rows = _chosen_rows(phase, batch, eligible, primary, scenes.get(primary or ""))
+    rows = _chosen_rows(phase, batch, eligible, primary, standings.get(primary or ""))
     counted = [row.counted for row in rows]
 
     by_slug = Values.of_entries(batch, [row.submission.pk for row in rows], [column.slug for column in batch.columns])
     metrics, matrices = [], {}
     for metric in columns:
-        values = by_slug[metric.slug].of_scenes(batch, scenes.get(metric.slug))
+        standing = standings.get(metric.slug)
+        values = by_slug[metric.slug].of_scenes(batch, _scenes(standing))
         matrices[metric.slug] = uncertainty.unit_matrix(values.vectors, batch.groups, metric.spec.level, batch.item_ids)
-        metrics.append(_metric(batch, metric, values, matrices[metric.slug], counted, standings.get(metric.slug)))
+        metrics.append(_metric(batch, metric, values, matrices[metric.slug], counted, standing))
 
     participants = [row for row in eligible if row.takes_part]
     entries = [row.entry for row in rows]
@@ -243,6 +244,11 @@ def primary_slug(columns: Sequence[Column]) -> str | None:
     return marked[0] if marked else None
 
 
+def _scenes(standing: Standing | None) -> Sequence[str] | None:
+    """Scenes that a column ranks by, where these are not all."""
+    return standing.scenes if standing is not None else None
+
+
 # --- which entries -------------------------------------------------------------------------
 
 
@@ -277,11 +283,9 @@ def _entries(phase: Phase, batch: EvaluationBatch, columns: Sequence[Column], au
         yield row
 
 
-def _chosen_rows(
-    phase: Phase, batch: EvaluationBatch, eligible: list[Row], primary: str | None, scenes: Collection[str] | None
-) -> list[Row]:
-    """The entries of each team that the phase counts; baselines, hidden, disqualified and waiting ones stay. `scenes` are those that the
-    primary metric ranks by, where it does not rank by all."""
+def _chosen_rows(phase: Phase, batch: EvaluationBatch, eligible: list[Row], primary: str | None, standing: Standing | None) -> list[Row]:
+    """The entries of each team that the phase counts; baselines, hidden, disqualified and waiting ones stay. `standing` is that of the
+    primary metric."""
     rule = phase.entries
     if rule == Phase.Entries.ALL or batch.is_imported:  # the rows of a table are not attempts of one team
         return eligible
@@ -290,18 +294,24 @@ def _chosen_rows(
         chosen = {row.submission.pk for row in rivals if row.submission.is_chosen}
     else:
         best_first = rivals[::-1] if rule == Phase.Entries.LATEST else rivals
-        if rule == Phase.Entries.BEST and primary is not None:  # the earlier of equals first, those without a value last
-            ids = [row.submission.pk for row in rivals]
-            if scenes is None:
-                scores = Score.objects.filter(evaluation__batch=batch, slug=primary, evaluation__state="done")
-                known = dict(scores.values_list("evaluation__submission_id", "value"))
-                values = [known.get(pk) for pk in ids]
-            else:
-                values = Values.of_entries(batch, ids, [primary])[primary].of_scenes(batch, scenes).value
-            higher = next(one for one in batch.columns if one.slug == primary).spec.higher_is_better
-            best_first = [rivals[place] for place in ranking.order(values, higher)]
+        if rule == Phase.Entries.BEST and primary is not None:
+            best_first = _by_value(batch, rivals, primary, _scenes(standing))
         chosen = set({row.submission.team_id: row.submission.pk for row in reversed(best_first)}.values())
     return [row for row in eligible if not row.counted or row.submission.pk in chosen]
+
+
+def _by_value(batch: EvaluationBatch, rows: Sequence[Row], slug: str, scenes: Collection[str] | None) -> list[Row]:
+    """Entries from the best value by a metric to the worst, the earlier of equals first, those without a value last. `scenes` are those
+    that the metric ranks by, where it does not rank by all."""
+    ids = [row.submission.pk for row in rows]
+    if scenes is None:
+        scores = Score.objects.filter(evaluation__batch=batch, slug=slug, evaluation__state="done")
+        known = dict(scores.values_list("evaluation__submission_id", "value"))
+        values = [known.get(pk) for pk in ids]
+    else:
+        values = Values.of_entries(batch, ids, [slug])[slug].of_scenes(batch, scenes).value
+    higher = next(one for one in batch.columns if one.slug == slug).spec.higher_is_better
+    return [rows[place] for place in ranking.order(values, higher)]
 
 
 # --- figures -------------------------------------------------------------------------------
@@ -311,7 +321,7 @@ def _metric(
     batch: EvaluationBatch, metric: Column, values: Values, matrix: np.ndarray, counted: list[bool], standing: Standing | None
 ) -> MetricColumn:
     """One column of the board; one that may not rank (`standing`) has values alone."""
-    scenes = standing.scenes if standing is not None else None
+    scenes = _scenes(standing)
     kept = batch.items_of(scenes).tolist()
     has_clean = standing is not None and standing.ranks and gate.kind_of(metric.spec, metric.params) == gate.CROSS
     spec = metric.spec
@@ -323,7 +333,7 @@ def _metric(
     own = uncertainty.mean_interval(matrix, spec.bounds)
     low, high = ([None if math.isnan(value) else value for value in ends.tolist()] for ends in (own.low, own.high))
     board = uncertainty.brackets(matrix, higher, ranked)
-    takes_part = np.array([rank is not None for rank in board.rank], dtype=bool)
+    takes_part = np.isfinite(np.array(board.rank, dtype=float))
     shares = uncertainty.leads(np.where(takes_part[:, None], matrix, math.nan), higher)
     return column_of(
         metric,
@@ -333,11 +343,7 @@ def _metric(
         ci_high=high,
         n=values.n,
         rank=list(board.rank),
-        rank_low=_ends(board.rank_interval, 0),
-        rank_high=_ends(board.rank_interval, 1),
-        group=list(board.bracket),
-        loose=list(board.loose),
-        untested=_untested(board.bracket, board.rank, board.order, uncertainty.FIRST),
+        **_certain(board, board.rank, board.order, uncertainty.FIRST),
         pairs=Pairs(tested=list(board.tested), p=[row[place + 1 :].tolist() for place, row in enumerate(board.p_tested)]),
         leads=[(i, round(float(shares[i]), 4)) for i in board.order[:LEADERS] if shares[i] > 0],
         order=ranking.order(values.value, higher),
@@ -382,41 +388,67 @@ def _overall(
     shown_only: str | None = None,
 ) -> Overall:
     """The organizer's rule over the columns that take part. `shown_only` is the title of the primary metric, where that may not rank."""
-    by_primary = rule == "primary"
+    by_primary, n = rule == "primary", len(counted)
     used = [m for m in metrics if (m.slug == primary and not shown_only if by_primary else m.in_ranking)]
+    slugs = [m.slug for m in used]
     columns = [ranking.Column(m.slug, m.value, m.higher_is_better, m.weight, m.slug == primary) for m in used]
     reason = NoOrder.MAY_NOT_RANK if by_primary and shown_only else ranking.no_order(rule, columns)
-    n = len(counted)
-    found: dict[str, Any] = dict.fromkeys(("rank_low", "rank_high", "group", "rank", "value", "ranks"), [None] * n)
-    found |= {"loose": [False] * n, "untested": [""] * n, "higher_is_better": False, "incomplete": 0, "order": list(range(n))}
-    if reason is None:
-        places = ranking.overall(rule, columns, counted)
-        ranks, values = [place.rank for place in places], [place.value for place in places]
-        higher = ranking.overall_higher_is_better(rule, columns)
-        order = ranking.order(values, higher)
-        found |= {"higher_is_better": higher, "rank": ranks, "value": values, "order": order}
-        found |= {"ranks": [list(place.ranks) or None for place in places], "incomplete": sum(not place.ranks for place in places)}
-        fixed = [index for index, m in enumerate(used) if np.isnan(matrices[m.slug][counted]).all()]
-        if by_primary:
-            found |= {name: getattr(used[0], name) for name in ("rank_low", "rank_high", "group", "loose", "untested")}
-        elif len(fixed) < len(used):
-            scores = [[value if part else None for value, part in zip(m.value, counted, strict=True)] for m in used]
-            samples, weights = np.stack([matrices[m.slug] for m in used]), [m.weight for m in used]
-            certain = overall_brackets(rule, samples, [m.higher_is_better for m in used], weights, fixed, scores)
-            found |= {
-                "rank_low": _ends(certain.rank_interval, 0),
-                "rank_high": _ends(certain.rank_interval, 1),
-                "group": list(certain.bracket),
-                "loose": list(certain.loose),
-                "untested": _untested(certain.bracket, ranks, order, OVERALL_FIRST),
-                "fixed": [used[index].slug for index in fixed],
-            }
-    problem = NoOverallRank(reason=reason, title=shown_only if reason is NoOrder.MAY_NOT_RANK else None) if reason is not None else None
-    return Overall(rule=rule, metrics=[m.slug for m in used], problem=problem, **found)
+    nothing = [None] * n
+    certain: dict[str, Any] = {"rank_low": nothing, "rank_high": nothing, "group": nothing, "loose": [False] * n, "untested": [""] * n}
+    if reason is not None:
+        problem = NoOverallRank(reason=reason, title=shown_only if reason is NoOrder.MAY_NOT_RANK else None)
+        without: dict[str, Any] = {"rank": nothing, "value": nothing, "ranks": nothing, "incomplete": 0, "order": list(range(n))}
+        return Overall(rule=rule, metrics=slugs, problem=problem, higher_is_better=False, **without, **certain)
+    places = ranking.overall(rule, columns, counted)
+    ranks, values = [place.rank for place in places], [place.value for place in places]
+    higher = ranking.overall_higher_is_better(rule, columns)
+    order = ranking.order(values, higher)
+    if by_primary:
+        certain = {name: getattr(used[0], name) for name in certain}
+    else:
+        certain |= _of_several(rule, used, matrices, counted, ranks, order)
+    return Overall(
+        rule=rule,
+        metrics=slugs,
+        problem=None,
+        higher_is_better=higher,
+        rank=ranks,
+        value=values,
+        ranks=[list(place.ranks) or None for place in places],
+        incomplete=sum(not place.ranks for place in places),
+        order=order,
+        **certain,
+    )
 
 
-def _ends(intervals: Sequence[tuple[int, int] | None], end: int) -> list[int | None]:
-    return [None if interval is None else interval[end] for interval in intervals]
+def _of_several(
+    rule: str,
+    used: Sequence[MetricColumn],
+    matrices: Mapping[str, np.ndarray],
+    counted: list[bool],
+    ranks: Sequence[int | None],
+    order: Sequence[int],
+) -> dict[str, Any]:
+    """Ranges of ranks and brackets of an order by several metrics, and those of them without values per item; empty where all are."""
+    fixed = [index for index, m in enumerate(used) if np.isnan(matrices[m.slug][counted]).all()]
+    if len(fixed) == len(used):
+        return {}
+    scores = [[value if part else None for value, part in zip(m.value, counted, strict=True)] for m in used]
+    samples, weights = np.stack([matrices[m.slug] for m in used]), [m.weight for m in used]
+    found = overall_brackets(rule, samples, [m.higher_is_better for m in used], weights, fixed, scores)
+    return _certain(found, ranks, order, OVERALL_FIRST) | {"fixed": [used[index].slug for index in fixed]}
+
+
+def _certain(found: uncertainty.Board | OverallBoard, ranks: Sequence[int | None], order: Sequence[int], most: int) -> dict[str, Any]:
+    """Ranges of ranks and brackets as a column and the overall order keep them, of which the first `most` entries are tested."""
+    ends = [interval or (None, None) for interval in found.rank_interval]
+    return {
+        "rank_low": [low for low, _ in ends],
+        "rank_high": [high for _, high in ends],
+        "group": list(found.bracket),
+        "loose": list(found.loose),
+        "untested": _untested(found.bracket, ranks, order, most),
+    }
 
 
 def _untested(brackets: Sequence[int | None], ranks: Sequence[int | None], order: Sequence[int], most: int) -> list[str]:

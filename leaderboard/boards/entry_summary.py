@@ -10,9 +10,11 @@ from leaderboard.boards.rows import place_of
 from leaderboard.boards.unranked import unranked
 from leaderboard.records.board import PEOPLE, Board, MetricColumn
 from leaderboard.records.cell import Cell, Strip, position
+from leaderboard.records.claim import FirstPlace
 from leaderboard.records.entry_summary import EntrySummary, Extremes, FromFirst, OwnPlace, OwnRank
 from leaderboard.stats.uncertainty import ALPHA
 
+NOBODY_FIRST = FirstPlace(level=[], open=[], behind=[], tested=False)
 STEPS = 200  # of a strip: entries nearer to each other than one share a tick
 
 
@@ -76,22 +78,22 @@ def _place_with_people(board: Board, people: People, index: int) -> OwnPlace | N
     value, (low, high), rank = column.value[index], column.interval(index), column.rank[index]
     if value is None or low is None or high is None:
         return None
-    theirs = people.first_place(board)
-    place = None if theirs is None and rank == 1 else place_of(board, column, index)
+    first = people.first_place(board)
+    theirs = first or NOBODY_FIRST
     against, tied = found.over[index] if found.over else None, None
-    if theirs is not None and rank is not None and rank > 1 and (theirs.tested or (against is not None and against.p_holm is not None)):
-        tied = index in theirs.open
+    if first is not None and rank is not None and rank > 1 and (first.tested or (against is not None and against.p_holm is not None)):
+        tied = index in first.open
     return OwnPlace(
         value=value,
         low=low,
         high=high,
-        place=place,
-        is_first=rank == 1 and theirs is not None,
-        placed=sum(one is not None for one in column.rank),
-        firsts=tuple(board.entries[n].name for n in theirs.level if n != index) if theirs is not None else (),
-        open=tuple(board.entries[n].name for n in theirs.open) if theirs is not None else (),
-        others=len(theirs.open) + len(theirs.behind) if theirs is not None else 0,
-        tested=theirs is not None and theirs.tested,
+        place=None if first is None and rank == 1 else place_of(board, column, index),
+        is_first=rank == 1 and first is not None,
+        placed=len(column.rank) - column.rank.count(None),
+        firsts=tuple(board.entries[n].name for n in theirs.level if n != index),
+        open=tuple(board.entries[n].name for n in theirs.open),
+        others=len(theirs.open) + len(theirs.behind),
+        tested=theirs.tested,
         tied=tied,
         among_ranked=bool(people.unplaced_before(board)),
         n=found.n[index],
@@ -115,9 +117,7 @@ def _strip(board: Board, column: MetricColumn, index: int, own: float) -> Strip:
     """One column's line, with the entry's `own` value on it."""
     higher, (low, high) = column.higher_is_better, column.interval(index)
     values = [value for value in column.value if value is not None]
-    inner = [value for value in values if column.scale[0] <= value <= column.scale[1]]
-    ends = [*inner, own, *(end for end in (low, high) if end is not None)]
-    scale = (min(ends), max(ends))
+    scale = _scale(column, own, low, high)
     on_scale = [(n, value) for n, value in enumerate(column.value) if value is not None and scale[0] <= value <= scale[1]]
     others = {_place(scale, value, higher, STEPS) for n, value in on_scale if n != index}
     outside = sum(value < scale[0] for value in values), sum(value > scale[1] for value in values)
@@ -142,6 +142,13 @@ def _strip(board: Board, column: MetricColumn, index: int, own: float) -> Strip:
         n_worse=n_worse,
         n_better=n_better,
     )
+
+
+def _scale(column: MetricColumn, *own: float | None) -> tuple[float, float]:
+    """Ends of the line: of the values on the column's own line, and of the entry's `own` value and interval."""
+    inner = [value for value in column.value if value is not None and column.scale[0] <= value <= column.scale[1]]
+    ends = [*inner, *(end for end in own if end is not None)]
+    return min(ends), max(ends)
 
 
 def _place(scale: tuple[float, float], value: float, higher_is_better: bool, steps: int = 1000) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 
 from leaderboard.records.board import Board, BoardEntry
 from leaderboard.records.history import (
@@ -43,6 +44,9 @@ class Moment:
     board: Board
 
 
+RankDot = tuple[float, float, datetime, int]  # across and down, when the ranking was made, and the rank
+
+
 @dataclass(frozen=True)
 class RankLine:
     """One entry's ranks as a path, its name at the end, with the class it is drawn in."""
@@ -50,7 +54,7 @@ class RankLine:
     id: int
     name: str
     path: str
-    dots: tuple[tuple[float, float, datetime, int], ...]  # with when the ranking was made, and the rank
+    dots: tuple[RankDot, ...]
     y: float
     rank: int
     is_first: bool
@@ -80,7 +84,7 @@ def steps(moments: Sequence[Moment], left: Mapping[int, tuple[datetime, Leaving]
             reasons = {pk: why for pk, (since, why) in (left or {}).items() if since <= after.at or stands_again}
             changes = [Again()] if stands_again else []
             changes += [one for one in _changes(before.board, board, reasons) if one is not None] or [Nothing()]
-        leaders = tuple(board.entries[at].name for at in board.overall.order if board.overall.rank[at] == 1)
+        leaders = tuple(board.entries[at].name for at in board.overall.leaders)
         found.append(Step(after.digest, after.at, leaders, board.n_entries, tuple(changes)))
     return found[::-1]
 
@@ -88,23 +92,37 @@ def steps(moments: Sequence[Moment], left: Mapping[int, tuple[datetime, Leaving]
 def _changes(before: Board, after: Board, left: Mapping[int, Leaving]) -> Iterator[Change | None]:
     """Differences between two rankings, and their reasons, as far as they may be said."""
     old, new = ({entry.id: n for n, entry in enumerate(board.entries)} for board in (before, after))
+    named = {pk: n for pk, n in new.items() if after.entries[n].name != HIDDEN_NAME}
+    both = [(old[pk], n) for pk, n in named.items() if pk in old]
     yield _scored(before, after) if before.batch != after.batch else None
-    entered = [n for pk, n in new.items() if pk not in old and after.entries[n].name != HIDDEN_NAME]
-    teams = [after.entries[n].team if after.imported is None else "" for n in entered]
-    newcomers = (NewEntry(after.entries[n].name, team, after.overall.rank[n]) for n, team in zip(entered, teams, strict=True))
-    yield Entered(tuple(newcomers)) if entered else None
+    yield _entered(after, [n for pk, n in named.items() if pk not in old])
     yield _gone(before, after, left)
-    both = [(before.entries[old[pk]], after.entries[new[pk]], pk) for pk in old.keys() & new.keys()]
-    both = [one for one in both if one[1].name != HIDDEN_NAME]
-    ranks = [(entry.name, before.overall.rank[old[pk]], after.overall.rank[new[pk]]) for _, entry, pk in both]
-    moves = [Move(name, old_rank, rank) for name, old_rank, rank in ranks if old_rank is not None and rank is not None and old_rank != rank]
+    yield _moved(before, after, both)
+    yield _people_changed(before, after)
+    texts = sorted(after.entries[n].name for was, n in both if _about(before.entries[was]) != _about(after.entries[n]))
+    yield Texts(tuple(texts)) if texts else None
+
+
+def _entered(after: Board, entered: Sequence[int]) -> Entered | None:
+    """The entries that are new; rows of an imported table have no team."""
+    entries = [(after.entries[n], after.overall.rank[n]) for n in entered]
+    newcomers = (NewEntry(entry.name, entry.team if after.imported is None else "", rank) for entry, rank in entries)
+    return Entered(tuple(newcomers)) if entered else None
+
+
+def _moved(before: Board, after: Board, both: Sequence[tuple[int, int]]) -> Moved | None:
+    """The entries that have another rank, those that took or lost first place first, then by how far they moved."""
+    ranks = [(after.entries[n].name, before.overall.rank[was], after.overall.rank[n]) for was, n in both]
+    moves = [Move(name, was, now) for name, was, now in ranks if was is not None and now is not None and was != now]
     moves.sort(key=lambda one: (1 in (one.was, one.now), abs(one.was - one.now), -one.now, one.name), reverse=True)
-    yield Moved(tuple(moves)) if moves else None
+    return Moved(tuple(moves)) if moves else None
+
+
+def _people_changed(before: Board, after: Board) -> PeopleChanged | None:
+    """Another number of answers, or answers of another kind."""
     was, now = (board.people.answers if board.people is not None else 0 for board in (before, after))
     had_opinions, opinions = (board.people is not None and board.people.kind == "opinions" for board in (before, after))
-    yield PeopleChanged(was, now, opinions, had_opinions != opinions) if was != now or had_opinions != opinions else None
-    texts = sorted(entry.name for was, entry, _ in both if _about(was) != _about(entry))
-    yield Texts(tuple(texts)) if texts else None
+    return PeopleChanged(was, now, opinions, had_opinions != opinions) if was != now or had_opinions != opinions else None
 
 
 def _scored(before: Board, after: Board) -> Scored:
@@ -146,10 +164,8 @@ def chart(moments: Sequence[Moment]) -> RankChart | None:
     if len(moments) < 2:
         return None
     newest = moments[-1].board
-    ranked = [
-        (rank, n) for n in newest.overall.order if (rank := newest.overall.rank[n]) is not None and newest.entries[n].name != HIDDEN_NAME
-    ]
-    shown = [newest.entries[n].id for _, n in ranked[:DRAWN]]
+    named = [n for n in newest.overall.order if newest.overall.rank[n] is not None and newest.entries[n].name != HIDDEN_NAME]
+    shown = [newest.entries[n].id for n in named[:DRAWN]]
     if not shown:
         return None
     places = [{entry.id: n for n, entry in enumerate(moment.board.entries)} for moment in moments]
@@ -157,7 +173,7 @@ def chart(moments: Sequence[Moment]) -> RankChart | None:
         pk: [moment.board.overall.rank[place[pk]] if pk in place else None for moment, place in zip(moments, places, strict=True)]
         for pk in shown
     }
-    last = max(rank for own in ranks.values() for rank in own if rank is not None)
+    last = max(filter(None, chain.from_iterable(ranks.values())))
     step = (WIDTH - LEFT - RIGHT) / (len(moments) - 1)
     # Ranks far down are drawn on the last line but one, so that one entry's early days do not press all others together.
     lowest = min(last, DRAWN + 4)
@@ -168,25 +184,23 @@ def chart(moments: Sequence[Moment]) -> RankChart | None:
     lines: list[RankLine] = []
     taken: list[float] = []
     for pk in shown:
-        own, path, pen = ranks[pk], "", False
-        dots = []
-        for n, rank in enumerate(own):
-            if rank is None:
-                pen = False
-                continue
-            x, y = round(LEFT + n * step, 1), height(rank)
-            path += f"{'L' if pen else 'M'}{x} {y}"
-            pen = True
-            dots.append((x, y, moments[n].at, rank))
+        own = ranks[pk]
+        dots = tuple((round(LEFT + n * step, 1), height(rank), moments[n].at, rank) for n, rank in enumerate(own) if rank is not None)
         now = own[-1]
         assert now is not None
         y = height(now)
         while any(abs(y - other) < 13 for other in taken):  # level entries' names stand below each other
             y += 13
         taken.append(y)
-        lines.append(RankLine(pk, newest.entries[places[-1][pk]].name, path, tuple(dots), y, now, now == 1))
+        lines.append(RankLine(pk, newest.entries[places[-1][pk]].name, _path(own, dots), dots, y, now, now == 1))
     ticks = tuple((height(rank), rank) for rank in range(1, lowest + 1))
     ends = (0, len(moments) - 1)
     dates = tuple((round(LEFT + n * step, 1), moments[n].at) for n in ends)
     bottom = max([height(lowest), *taken])
     return RankChart(tuple(lines), ticks, dates, WIDTH, round(bottom + 34), WIDTH - RIGHT)
+
+
+def _path(ranks: Sequence[int | None], dots: Sequence[RankDot]) -> str:
+    """A line through the dots of an entry, with a gap where a ranking between them does not rank it."""
+    pens = ("M" if before is None else "L" for before, rank in zip([None, *ranks], ranks, strict=False) if rank is not None)
+    return "".join(f"{pen}{x} {y}" for pen, (x, y, *_) in zip(pens, dots, strict=True))

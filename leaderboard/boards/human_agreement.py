@@ -28,28 +28,21 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
 
     `fingerprints` belong to the ranking's columns: findings on other values under the same slug are left out.
     """
-    studies = phase.studies.filter(is_public=True) if is_public else phase.studies.all()
-    main = (StudyAnalysis.main(study) for study in studies.prefetch_related("analyses"))
-    known = [(row, row.summary) for row in main if row is not None and row.summary is not None]
-    if not known:
-        return None
     ids = {entry.id for entry in entries}
-
-    def weight(one: tuple[StudyAnalysis, Summary]) -> tuple[Any, ...]:
-        row, summary = one
-        own = precedence(summary.metrics, row.study.simulated, summary.n_people, row.study_id, summary.of == "means")
-        return bool(ids & set(summary.entries.values())), own
-
-    row, summary = max(known, key=weight)
+    main = _main(phase, is_public, ids)
+    if main is None:
+        return None
+    row, summary = main
     used = [line for line in summary.metrics if line.reference_point or fingerprints.get(line.key, "") in ("", line.fingerprint)]
     there = Judged(summary, entries)
+    value, low, high = ([ends[n] for ends in there.column] for n in range(3))
     return HumanAgreement(
         study=StudyOf.model_validate({name: getattr(row.study, name) for name in StudyOf.model_fields}),
         kind=summary.kind,
         of=summary.of,
         criterion=row.criterion,
         raters=summary.n_people,
-        groups=sorted({name for name in summary.groups if name}),
+        groups=sorted(filter(None, set(summary.groups))),
         answers=summary.counted,
         questions=summary.questions,
         at=row.finished_at,
@@ -59,20 +52,34 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
         why="",
         band=summary.ceiling if summary.another is not None else None,
         metrics=[_column(metric, summary) for metric in used],
-        value=[value for value, _, _ in there.column],
-        low=[low for _, low, _ in there.column],
-        high=[high for _, _, high in there.column],
+        value=value,
+        low=low,
+        high=high,
         n=[0 if line is None else line.answers for line in there.lines],
         first=there.first,
         over=there.over,
         marks=_marks(used, summary, ids),
         firm=there.firm,
-        may_be_first=[n for n, ends in enumerate(there.places) if ends is not None and ends[0] == 1] if any(there.places) else None,
+        may_be_first=there.may_be_first,
         few=there.few or None,
         unsampled=summary.unsampled or None,
         places=there.places if any(there.places) else None,
         scale=None if summary.scale == USUAL else summary.scale,
     )
+
+
+def _main(phase: Phase, is_public: bool, ids: Collection[int]) -> tuple[StudyAnalysis, Summary] | None:
+    """The study of a phase that stands for the others, with its summary; None without one that has been analysed."""
+    studies = phase.studies.filter(is_public=True) if is_public else phase.studies.all()
+    main = (StudyAnalysis.main(study) for study in studies.prefetch_related("analyses"))
+    known = [(row, row.summary) for row in main if row is not None and row.summary is not None]
+
+    def weight(one: tuple[StudyAnalysis, Summary]) -> tuple[Any, ...]:
+        row, summary = one
+        own = precedence(summary.metrics, row.study.simulated, summary.n_people, row.study_id, summary.of == "means")
+        return not set(ids).isdisjoint(summary.entries.values()), own
+
+    return max(known, key=weight, default=None)
 
 
 @dataclass(frozen=True)
@@ -157,6 +164,11 @@ class Judged:
         found = {line.method: line.rank for line in places_among(self.summary.scales, outside) if line.in_main_part}
         labels = {pk: label for label, pk in self.summary.entries.items()}
         return [found.get(labels.get(entry.id, "")) for entry in self.entries]
+
+    @property
+    def may_be_first(self) -> list[int] | None:
+        """Entries whose range of places begins with the first; None where no entry has one."""
+        return [n for n, ends in enumerate(self.places) if ends is not None and ends[0] == 1] if any(self.places) else None
 
 
 def _column(metric: Metric, summary: Summary) -> ColumnAgreement:

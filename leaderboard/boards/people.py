@@ -188,8 +188,7 @@ class People:
 
     def claim(self, board: Board) -> Claim | None:
         """First places by the board's rule and with people, where both are known."""
-        found, theirs, entries = self.found, self.first_place(board), board.entries
-        leaders = [n for n in board.overall.order if board.overall.rank[n] == 1]
+        found, theirs, entries, leaders = self.found, self.first_place(board), board.entries, board.overall.leaders
         if found.people < 2 or theirs is None or found.first is None or not leaders:
             return None
         leader, first, values = leaders[0], found.first, self.values(board)

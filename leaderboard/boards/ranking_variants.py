@@ -62,24 +62,24 @@ def of(board: Board) -> Agreement:
     """The agreement on a board's counted entries with a value in every metric."""
     entries, overall = board.entries, board.overall
     metrics = [metric for metric in board.metrics if any(value is not None for value in metric.value)]
-    titles = [metric.title for metric in metrics]
-    if len(set(titles)) < len(titles):  # of columns with the same title each has its slug
-        titles = [f"{title} ({m.slug})" if titles.count(title) > 1 else title for title, m in zip(titles, metrics, strict=True)]
+    slugs, titles = [metric.slug for metric in metrics], [metric.title for metric in metrics]
+    # Of columns with the same title each has its slug.
+    titles = [f"{title} ({slug})" if titles.count(title) > 1 else title for title, slug in zip(titles, slugs, strict=True)]
     columns = [Column(m.slug, m.value, m.higher_is_better, m.weight, m.is_primary) for m in metrics]
     counted = np.array([entry.counted for entry in entries], bool)
     complete = ranking_variants.complete(columns, counted) if columns else np.zeros(len(entries), bool)
     order = [index for index in overall.order if complete[index]]
+    compared = order[:MAX_ENTRIES]
     used = np.zeros(len(entries), bool)
-    used[order[:MAX_ENTRIES]] = True
+    used[compared] = True
     variants: list[RankingVariant] = []
     flips: list[Flip] = []
     n_flips, problem = 0, overall.problem
-    if problem is None and (not overall.metrics or not set(overall.metrics) <= {column.slug for column in columns}):
+    if problem is None and not (overall.metrics and set(overall.metrics) <= set(slugs)):
         problem = NoOverallRank(reason=NoOrder.NO_VALUES)
     if problem is None:
         variants = ranking_variants.variants(overall.rule, columns, overall.metrics, used, titles)
         flips, n_flips = ranking_variants.flips(variants, MAX_FLIPS)
-    compared = [index for index in order if used[index]]
     if variants:
         compared.sort(key=lambda index: variants[0].ranks[index] or 0)
     return Agreement(

@@ -98,8 +98,8 @@ class BoardRows:
         return max((rank for metric in self.folded for rank in metric.rank if rank is not None), default=1)
 
     @cached_property
-    def indices(self) -> list[int]:
-        """All rows of the choice, in its order."""
+    def _in_order(self) -> list[int]:
+        """All rows in the order of the choice."""
         entries, by, column = self.board.entries, self.choice.sort, self.standing
         if by in TEXT_SORTS:
             keys = {"name": lambda e: e.name.casefold(), "team": lambda e: e.team.casefold(), "date": lambda e: e.received_at}
@@ -107,26 +107,23 @@ class BoardRows:
             backwards = self.choice.worst_first != (by == "date")
             told = [i for i, entry in enumerate(entries) if not entry.is_redacted]
             in_order = sorted(told, key=lambda i: (keys[by](entries[i]), i), reverse=backwards)
-            in_order += [i for i, entry in enumerate(entries) if entry.is_redacted]
-        elif self.choice.worst_first:  # unranked rows stay last, whichever way round
+            return in_order + [i for i, entry in enumerate(entries) if entry.is_redacted]
+        if self.choice.worst_first:  # unranked rows stay last, whichever way round
             valued = [i for i in column.order if column.value[i] is not None]
-            in_order = valued[::-1] + [i for i in column.order if column.value[i] is None]
-        else:
-            in_order = column.order
-        text = self.choice.text.casefold().strip()
-        if self.choice.baselines and not self.choice.mine and not text:
-            return in_order
-        keep = []
-        for index in in_order:
-            entry = entries[index]
-            if entry.baseline and not self.choice.baselines:
-                continue
-            if self.choice.mine and entry.team_id != self.team:
-                continue
-            if text and text not in entry.name.casefold() and text not in entry.team.casefold():
-                continue
-            keep.append(index)
-        return keep
+            return valued[::-1] + [i for i in column.order if column.value[i] is None]
+        return column.order
+
+    @cached_property
+    def indices(self) -> list[int]:
+        """All rows of the choice, in its order."""
+        text, entries = self.choice.text.casefold().strip(), self.board.entries
+        return [
+            index
+            for index in self._in_order
+            if (self.choice.baselines or not entries[index].baseline)
+            and (not self.choice.mine or entries[index].team_id == self.team)
+            and (text in entries[index].name.casefold() or text in entries[index].team.casefold())
+        ]
 
     @property
     def standing(self) -> Ranks:

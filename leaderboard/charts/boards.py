@@ -82,6 +82,14 @@ class RankRow:
     low: int | None = None
     high: int | None = None
 
+    @property
+    def interval(self) -> tuple[int, int] | None:
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+    @property
+    def words(self) -> str:
+        return "no interval" if self.interval is None else f"{self.low}–{self.high}"
+
 
 def distributions(metric: Metric, series: Sequence[Series], items: Sequence[str], noun: str = "item") -> Chart:
     """Spread of each entry's values over the items: a box and, if they are few enough to be distinguished, every item as a point. Entries
@@ -243,29 +251,31 @@ def rank_intervals(title: str, entries: Sequence[RankRow]) -> Chart:
     if not ranked:
         return Chart(f"No entry is ranked by {title} yet.", columns)
     drawn = ranked[:MAX_ENTRIES]
-    groups: dict[bool, list[Dot]] = {True: [], False: []}  # with and without an interval
+    dots = []
     for place, row in enumerate(drawn):
-        has_ends = row.low is not None and row.high is not None
-        said = f"{row.label}: rank {row.rank}, {_interval_words(row)}"
-        groups[has_ends].append(Dot(row.rank or 0, place, said, low=row.low if has_ends else None, high=row.high if has_ends else None))
+        low, high = row.interval or (None, None)
+        dots.append(Dot(row.rank or 0, place, f"{row.label}: rank {row.rank}, {row.words}", low=low, high=high))
     marks: list[Mark] = []
-    if known := tuple(groups[True]):
+    if known := tuple(dot for dot in dots if dot.low is not None):
         marks.append(Dots(known, "95 % interval", "accent", symbol="circle", size=9))
-    if bare := tuple(groups[False]):
+    if bare := tuple(dot for dot in dots if dot.low is None):
         marks.append(Dots(bare, "No interval", "soft", symbol="circle-open", size=9))
     last = max(max(row.rank or 0, row.high or 0) for row in drawn)
     ticks = tuple((rank, str(rank)) for rank in range(1, last + 1)) if last < 9 else None
     x = Axis(f"Rank by {title}", ends=(0.5, last + 0.5), ticks=ticks, is_whole=True)
-    rows = [(row.label, str(row.rank), _interval_words(row)) for row in drawn]
-    firsts = [row.label for row in ranked if row.low == 1]
-    reach = f"{counted(len(firsts), 'entry')} may be first" if firsts else "no interval reaches rank 1"
-    shown_of = "" if len(drawn) == len(ranked) else f", the first {len(drawn)} shown"
-    entries_ranked = counted(len(ranked), "entry")
-    summary = f"Ranks by {title} with 95 % intervals for {entries_ranked}{shown_of}: {reach}."
-    if not known:
-        summary = f"Ranks by {title} of {entries_ranked}{shown_of}; there are no intervals."
+    rows = [(row.label, str(row.rank), row.words) for row in drawn]
     y = _entry_axis([row.label for row in drawn])
-    return Chart(summary, columns, tuple(rows), x, y, tuple(marks), height=96 + 26 * len(drawn))
+    return Chart(_ranks_in_words(title, ranked, bool(known)), columns, tuple(rows), x, y, tuple(marks), height=96 + 26 * len(drawn))
+
+
+def _ranks_in_words(title: str, ranked: Sequence[RankRow], has_intervals: bool) -> str:
+    """Summary of ranks: how many entries may be first, if any that is drawn has an interval."""
+    entries = counted(len(ranked), "entry") + (f", the first {MAX_ENTRIES} shown" if len(ranked) > MAX_ENTRIES else "")
+    if not has_intervals:
+        return f"Ranks by {title} of {entries}; there are no intervals."
+    n = sum(row.low == 1 for row in ranked)
+    reach = f"{counted(n, 'entry')} may be first" if n else "no interval reaches rank 1"
+    return f"Ranks by {title} with 95 % intervals for {entries}: {reach}."
 
 
 def _entry_axis(labels: Sequence[str]) -> Axis:
@@ -291,10 +301,6 @@ def _better_side(a: float, b: float, higher_is_better: bool) -> int:
     first, second = rank([a, b], higher_is_better)
     assert first is not None and second is not None  # both are numbers
     return (first < second) - (second < first)
-
-
-def _interval_words(row: RankRow) -> str:
-    return "no interval" if row.low is None or row.high is None else f"{row.low}–{row.high}"
 
 
 def _finite(value: float | None) -> TypeGuard[float]:

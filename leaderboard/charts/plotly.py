@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from leaderboard.records.chart import BAR_GAP, BOX_SPREAD, BOX_WIDTH, Axis, Band, Bars, Box, Cells, Chart, Dots, Level, Mark, Tone
+from leaderboard.records.chart import BAR_GAP, BOX_SPREAD, BOX_WIDTH, Axis, Band, Bars, Box, Cells, Chart, Dot, Dots, Level, Mark, Tone
 
 CLEAR = "rgba(0,0,0,0)"
 
@@ -158,18 +158,24 @@ def _dots(chart: Chart, series: Dots) -> dict[str, Any]:
     if any(labels):
         trace |= {"text": labels, "textposition": [dot.side for dot in dots]}
         trace["textfont"] = {"color": _colour(series.label_tone)} | ({"size": 11} if series.symbol else {})
-    if any(dot.low is not None or dot.high is not None for dot in dots):
-        ends = [(dot.x if series.along == "x" else dot.y or 0.0, dot.low, dot.high) for dot in dots]
-        trace[f"error_{series.along}"] = {
-            "type": "data",
-            "symmetric": False,
-            "array": [0 if high is None else high - at for at, _, high in ends],
-            "arrayminus": [0 if low is None else at - low for at, low, _ in ends],
-            "color": _colour(series.interval_tone),
-            "thickness": 2,
-            "width": 4,
-        }
-    return trace
+    return trace | _intervals(series, dots)
+
+
+def _intervals(series: Dots, dots: Sequence[Dot]) -> dict[str, Any]:
+    """The part of a trace that draws the intervals of its dots; empty where none has one."""
+    if all(dot.low is None and dot.high is None for dot in dots):
+        return {}
+    ends = [(dot.x if series.along == "x" else dot.y or 0.0, dot.low, dot.high) for dot in dots]
+    bars = {
+        "type": "data",
+        "symmetric": False,
+        "array": [0 if high is None else high - at for at, _, high in ends],
+        "arrayminus": [0 if low is None else at - low for at, low, _ in ends],
+        "color": _colour(series.interval_tone),
+        "thickness": 2,
+        "width": 4,
+    }
+    return {f"error_{series.along}": bars}
 
 
 def _shapes(mark: Mark) -> list[dict[str, Any]]:

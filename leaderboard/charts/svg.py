@@ -254,7 +254,7 @@ def _held(marks: Iterable[Mark], key: str) -> list[float]:
     for mark in marks:
         match mark:
             case Dots(dots=dots) | Bars(dots=dots):
-                own = [dot.x if key == "x" else dot.y for dot in dots]
+                own = [getattr(dot, key) for dot in dots]
                 ends = [end for dot in dots for end in (dot.low, dot.high)] if isinstance(mark, Dots) and mark.along == key else []
                 values += [value for value in (*own, *ends) if value is not None]
             case Band():
@@ -425,19 +425,12 @@ class _Plane:
     def _labels(self, series: Dots, points: Sequence[tuple[float, float] | None]) -> str:
         """Names beside dots; on a phone those alone that have room there."""
         parts, letter = [], SMALL / 13 * LETTER if series.symbol else LETTER
-        desk = WIDE - self.left - self.right
         taken = [(p[0] / 100 * self.narrow - 4, p[1] - 4, p[0] / 100 * self.narrow + 4, p[1] + 4) for p in points if p and series.symbol]
         for dot, point in zip(series.dots, points, strict=True):
             if not dot.label or point is None:
                 continue
-            right, down, anchor = _SIDES[dot.side]
             wide, middle = letter * len(dot.label), point[0] / 100
-            if anchor == "start" and middle * desk + wide > desk + self.right:
-                right, anchor = -right, "end"
-            elif anchor == "middle" and not wide / 2 < middle * desk + self.left and middle < 0.5:
-                anchor = "start"
-            elif anchor == "middle" and middle * desk + wide / 2 > desk + self.right:
-                anchor = "end"
+            right, down, anchor = self._beside(dot.side, middle, wide)
             begin = middle * self.narrow + right - {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
             box = (begin, point[1] + down - 11, begin + wide, point[1] + down + 3)
             fits = box[0] >= -self.left - 8 and box[2] <= self.narrow + self.right + 8
@@ -449,6 +442,18 @@ class _Plane:
             parts.append(f"<text {place}>{_words(dot.label)}</text>")
         size = f";font-size:{SMALL}px" if series.symbol else ""
         return f'<g class="labels" style="fill:var(--{series.label_tone}){size}">{"".join(parts)}</g>'
+
+    def _beside(self, side: str, middle: float, wide: float) -> tuple[int, int, str]:
+        """Shift across and down of a label `wide` px, and its anchor, so that it stays on a desk's chart; `middle` is the place of its
+        point."""
+        (right, down, anchor), desk = _SIDES[side], WIDE - self.left - self.right
+        if anchor == "start" and middle * desk + wide > desk + self.right:
+            return -right, down, "end"
+        if anchor == "middle" and not wide / 2 < middle * desk + self.left and middle < 0.5:
+            return right, down, "start"
+        if anchor == "middle" and middle * desk + wide / 2 > desk + self.right:
+            return right, down, "end"
+        return right, down, anchor
 
     def _bars(self, number: int, mark: Bars) -> str:
         pattern, paint = _fill(mark, f"hatch-{html.escape(self.name)}-{number}")

@@ -353,6 +353,11 @@ class Overall(Record):
     incomplete: int
     order: list[int]
 
+    @property
+    def leaders(self) -> list[int]:
+        """The entries that share first place, in the board's order."""
+        return [n for n in self.order if self.rank[n] == 1]
+
     def redacted(self, at: Collection[int]) -> Self:
         """The ranks without the figures of the entries `at`."""
         update: dict[str, Any] = {"value": _replaced(self.value, at, None), "ranks": _replaced(self.ranks, at, None)}

@@ -35,7 +35,7 @@ class FirstPlace:
     @classmethod
     def by_metrics(cls, overall: Overall) -> FirstPlace | None:
         """First place in a board's order; None where nobody is ranked, or no range of ranks is known."""
-        level = [n for n in overall.order if overall.rank[n] == 1]
+        level = overall.leaders
         if not level or not overall.rank_low or overall.rank_low[level[0]] is None:
             return None
         others = [n for n in overall.order if (overall.rank[n] or 0) > 1]

@@ -83,6 +83,10 @@ class Summary(StudySummary):
         if not labels:
             return self
         hidden = {n for n, name in enumerate(self.methods) if name in labels}
+
+        def kept(names: Iterable[str]) -> list[str]:
+            return [name for name in names if name not in labels]
+
         summary, unscreened = super().without(labels), self.unscreened
         metrics = [
             replace(line, values=[None if n in hidden else value for n, value in enumerate(line.values)])
@@ -97,8 +101,8 @@ class Summary(StudySummary):
             metrics=metrics,
             methods=[HIDDEN_NAME if n in hidden else name for n, name in enumerate(self.methods)],
             entries={name: pk for name, pk in self.entries.items() if name not in labels},
-            damaged=[name for name in self.damaged if name not in labels],
-            left_out=[name for name in self.left_out if name not in labels],
+            damaged=kept(self.damaged),
+            left_out=kept(self.left_out),
             unscreened=unscreened,
             anchor=HIDDEN_NAME if self.anchor in labels else self.anchor,
             all=None if self.all is None else self.all.without(labels),

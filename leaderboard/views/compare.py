@@ -240,13 +240,7 @@ def _two(request: HttpRequest, place: PhasePlace, chosen: Sequence[EntryPlace], 
     judged = [one for one in _judged(place, chosen) if len(one.labels) == 2]
     # Where people judged these two, nothing is inferred from others with such a difference.
     is_told = any(one.brief(*ids) for one in judged)
-    comparisons = []
-    for a, b in ground.common():
-        units = ground.values([a, b])
-        test = None if units is None else _cached_test(units[0].tobytes(), units[1].tobytes(), a.spec.higher_is_better)
-        p, meaning = ground.on_board(a, 0, 1)
-        gap = "" if is_told else difference(meaning)
-        comparisons.append(Comparison(a, b, test, p if ground.sees_items else None, ground.unit, gap))
+    comparisons = [_comparison(ground, a, b, is_told) for a, b in ground.common()]
     context: dict = {
         "comparisons": comparisons,
         "sees_items": ground.sees_items,
@@ -260,8 +254,8 @@ def _two(request: HttpRequest, place: PhasePlace, chosen: Sequence[EntryPlace], 
     if not comparisons or not ground.sees_items:
         return context
     # One metric item by item, the one that differs most unless another is asked for.
-    shown = next((one for one in comparisons if one.a.slug == request.GET.get("metric")), None)
-    shown = shown or max(comparisons, key=lambda one: (one.size, one.a.metric.is_primary))
+    metric = request.GET.get("metric")
+    shown = max(comparisons, key=lambda one: (one.a.slug == metric, one.size, one.a.metric.is_primary))
     items = ground.batch.reference.item_ids
     context |= _by_item(place, shown, names, items)
     asked = request.GET.get("item")
@@ -270,6 +264,14 @@ def _two(request: HttpRequest, place: PhasePlace, chosen: Sequence[EntryPlace], 
         context |= _pictures(chosen, ground, item)
     sees_geometry = all(one.may("see_geometry") for one in chosen)
     return context | {"shown_as": KINDS[place.challenge.family], "sees_geometry": sees_geometry, "item": item, "names": items}
+
+
+def _comparison(ground: Ground, a: Result, b: Result, is_told: bool) -> Comparison:
+    """One metric of both entries; `is_told` says that people's answers on the two are."""
+    units = ground.values([a, b])
+    test = None if units is None else _cached_test(units[0].tobytes(), units[1].tobytes(), a.spec.higher_is_better)
+    p, meaning = ground.on_board(a, 0, 1)
+    return Comparison(a, b, test, p if ground.sees_items else None, ground.unit, "" if is_told else difference(meaning))
 
 
 def _by_item(place: PhasePlace, chosen: Comparison, methods: Sequence[str], names: Sequence[str]) -> dict:

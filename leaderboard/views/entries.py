@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -39,13 +41,7 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     has = [key for key in request.GET.getlist("has") if key in HAS]
     of_team = Team.objects.filter(challenge=place.challenge, pk=row_number(request.GET.get("team"))).first()
     own = place.viewer.team_id
-    wanted = [HAS[key][1] for key in has]
-    if text:
-        wanted.append(Q(method_name__icontains=text) | Q(team__name__icontains=text))
-    if of_team is not None:
-        wanted.append(Q(team=of_team))
-    if mine and own is not None:
-        wanted.append(Q(team=own))
+    wanted = _wanted(text, has, of_team, own if mine else None)
     submissions = visible_entries(place.viewer, place.phase).sent().filter(*wanted).in_state(state)
     batch = EvaluationBatch.current(place.phase)
     primary = next((one for one in batch.columns if one.slug == primary_slug(batch.columns)), None) if batch else None
@@ -78,3 +74,14 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         "filtered": bool(text or mine or state or has or request.GET.get("team")),
     }
     return render(request, "leaderboard/entries.html", context)
+
+
+def _wanted(text: str, has: Iterable[str], of_team: Team | None, own: int | None) -> Iterator[Q]:
+    """Conditions on entries: words of the name or the team, what they have, and whose they are."""
+    if text:
+        yield Q(method_name__icontains=text) | Q(team__name__icontains=text)
+    yield from (HAS[key][1] for key in has)
+    if of_team is not None:
+        yield Q(team=of_team)
+    if own is not None:
+        yield Q(team=own)

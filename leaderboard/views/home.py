@@ -22,8 +22,10 @@ from leaderboard.evidence import shown, store
 from leaderboard.evidence.results import results
 from leaderboard.lookup import page_numbers, page_of, search_text, with_board_out
 from leaderboard.models import Snapshot, Study
+from leaderboard.records.agreement import Line
 from leaderboard.records.front import Contradiction, Front, Parted, Turned
 from leaderboard.studies import metric_ranking
+from leaderboard.studies.metric_ranking import Family
 from leaderboard.viewer import thumbnails
 from leaderboard.views import evidence
 from leaderboard.wording import contradiction as wording
@@ -95,25 +97,46 @@ def home(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     every = cards(visible(request.user)[: 4 * MAX_SHOWN], now)
     real, demo = ([card for card in every if card.challenge.simulated is simulated] for simulated in (False, True))
-    where, contradiction = surest_contradiction(real) or (None, None)
-    rows = Announcement.objects.filter(challenge__in=visible_challenges(request.user), published_at__lte=now).select_related("challenge")
-    phases = Prefetch("challenge__phases", Phase.objects.order_by("position", "opens_at", "id"))
-    news = [
-        (row, phase.time_zone if phase else "UTC")
-        for row in rows.order_by("-published_at").prefetch_related(phases)[:MAX_NEWS]
-        for phase, _ in [main_phase(list(row.challenge.phases.all()), now, set())]
-    ]
     by_state = [(state, [card for card in real if card.when == state][:MAX_SHOWN]) for state in STATES]
-    families = [
+    context = {
+        "families": families(request.user),
+        "max_metrics": MAX_METRICS,
+        "sections": [(state.capitalize(), shown) for state, shown in by_state if shown],
+        "demo": [card.challenge.title for card in demo],
+        "demo_board": next((card for card in demo if card.phase), None),
+        "now": now,
+        "news": news(request.user, now),
+        "board": next((card for card in (*real, *demo) if card.front), None),
+        "rate_url": next((card.rate_url for card in (*real, *demo) if card.rate_url), ""),
+    }
+    return render(request, "leaderboard/home.html", context | _evidence_context() | _contradiction_context(real))
+
+
+def news(user: Any, now: datetime) -> list[tuple[Announcement, str]]:
+    """The newest announcements, each with the time zone of its challenge's main phase."""
+    rows = Announcement.objects.filter(challenge__in=visible_challenges(user), published_at__lte=now).select_related("challenge")
+    phases = Prefetch("challenge__phases", Phase.objects.order_by("position", "opens_at", "id"))
+    newest = rows.order_by("-published_at").prefetch_related(phases)[:MAX_NEWS]
+    main = [(row, main_phase(list(row.challenge.phases.all()), now, set())[0]) for row in newest]
+    return [(row, phase.time_zone if phase else "UTC") for row, phase in main]
+
+
+def families(user: Any) -> list[tuple[str, Family, list[Line]]]:
+    """Metrics ranked by real studies: the title of their kind of data, the ranking, and its lines that have a figure."""
+    return [
         (FAMILIES[key].title, found, lines)
-        for key, found in metric_ranking.of(request.user).families.items()
+        for key, found in metric_ranking.of(user).families.items()
         if not found.simulated and (lines := [row.line for row in found.rows if row.line.shown])
     ]
+
+
+def _evidence_context() -> dict[str, Any]:
+    """Context of the published sets."""
     all_sets = evidence.sets()
     finding = shown.finding(all_sets)
     ranked = [one for one in all_sets if one.rows]
     published = [one for one in ranked if one.has_people][:MAX_SETS]
-    context = {
+    return {
         "published": published,
         # What size alone gets is the first thing to know.
         "warned": min(published, key=lambda one: "size" not in one.criterion.metrics, default=None),
@@ -121,20 +144,17 @@ def home(request: HttpRequest) -> HttpResponse:
         "all_sets": all_sets,
         "finding": finding,
         "drawn": drawn_results(finding) if finding is not None else None,
-        "families": families,
-        "max_metrics": MAX_METRICS,
-        "sections": [(state.capitalize(), shown) for state, shown in by_state if shown],
-        "demo": [card.challenge.title for card in demo],
-        "demo_board": next((card for card in demo if card.phase), None),
-        "now": now,
-        "news": news,
-        "contradiction": where if isinstance(contradiction, Parted) else None,
-        "turned": where if isinstance(contradiction, Turned) else None,
-        "differ": wording.statement(contradiction) + wording.how_often(contradiction) if contradiction is not None else None,
-        "board": next((card for card in (*real, *demo) if card.front), None),
-        "rate_url": next((card.rate_url for card in (*real, *demo) if card.rate_url), ""),
     }
-    return render(request, "leaderboard/home.html", context)
+
+
+def _contradiction_context(real: Iterable[Card]) -> dict[str, Any]:
+    """Context of the surest contradiction of metrics and people: its card, by its kind, and its statement."""
+    where, found = surest_contradiction(real) or (None, None)
+    return {
+        "contradiction": where if isinstance(found, Parted) else None,
+        "turned": where if isinstance(found, Turned) else None,
+        "differ": wording.statement(found) + wording.how_often(found) if found is not None else None,
+    }
 
 
 @dataclass(frozen=True)

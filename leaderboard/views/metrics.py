@@ -129,13 +129,8 @@ SOURCES = {
 
 def metric_list(request: HttpRequest) -> HttpResponse:
     """All metrics of one kind of data, by the evidence of one source; without a choice the kind and the source with the strongest."""
-    ranking, every_set, every_paper = metric_ranking.of(request.user), published_sets(), paper_figures.studied().values()
-    titles = {key: FAMILIES[key].title for key in ranking.families}
-    materials = {one.record.name: of_material(one.record.material) for one in every_set}
-    titles |= {material: material.capitalize() for material in materials.values() if material not in FAMILIES}
-    sets = {key: [one for one in every_set if materials[one.record.name] == key] for key in titles}
-    papers = {key: [paper for paper in every_paper if key in paper.families] for key in titles}
-    kinds = [KindOfData(key, title, ranking.families.get(key), sets[key], papers[key]) for key, title in titles.items()]
+    ranking = metric_ranking.of(request.user)
+    kinds = kinds_of_data(ranking)
     asked, source = request.GET.get("kind"), request.GET.get("source", "")
     kind = next((one for one in kinds if one.key == asked), max(kinds, key=lambda one: one.strength))
     source = source if source in SOURCES else kind.strongest
@@ -163,6 +158,20 @@ def metric_list(request: HttpRequest) -> HttpResponse:
         "tests": tests,
     }
     return render(request, "leaderboard/metric_list.html", context)
+
+
+def kinds_of_data(ranking: Ranking) -> list[KindOfData]:
+    """The kinds of data that can be entered here, then the materials that published sets alone have."""
+    titles = {key: FAMILIES[key].title for key in ranking.families}
+    sets: dict[str, list[Set]] = {}
+    for one in published_sets():
+        sets.setdefault(of_material(one.record.material), []).append(one)
+    titles |= {material: material.capitalize() for material in sets if material not in FAMILIES}
+    papers = paper_figures.studied().values()
+    return [
+        KindOfData(key, title, ranking.families.get(key), sets.get(key, []), [paper for paper in papers if key in paper.families])
+        for key, title in titles.items()
+    ]
 
 
 _FIGURES = ("within", "between", "across")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.urls import reverse
 
+from evaluation.models import PhaseMetric
 from evaluation.networks import weights
-from leaderboard.boards.people import of_board
+from leaderboard.boards.people import People, of_board
 from leaderboard.lookup import current_ranking
 from leaderboard.records.agreement import Line
+from leaderboard.records.board import Board
 from leaderboard.records.people import Basis
 from leaderboard.views.board import evidence_url
 from leaderboard.wording import people as people_words
@@ -47,27 +50,35 @@ def scoring(place: PhasePlace) -> Scoring | None:
     if phase.is_imported or not (phase.has_opened(place.now) or place.viewer.organizes):
         return None
     columns, snapshot = list(phase.metrics.all()), current_ranking(place)
-    barred = {one.slug for one in snapshot.board.metrics if not one.may_rank} if snapshot is not None else set()
+    board = snapshot.board if snapshot is not None else None
+    ranking = deciding(phase, columns, board)
+    if not ranking:
+        return None
+    people, n_beside = of_board(board) if board is not None else None, len(columns) - len(ranking)
+    metrics = [
+        ScoredBy(one.label, evidence_url(place, one), one.spec.higher_is_better, one.spec.brief, known_line(people, one.slug))
+        for one in ranking
+    ]
+    if people is None or not any(one.line for one in metrics):
+        return Scoring(phase, metrics, n_beside, None, "", False)
+    people_url = reverse("study", args=[phase.challenge.slug, phase.slug, people.study.slug])
+    return Scoring(phase, metrics, n_beside, people.basis, people_url, people.study.simulated)
+
+
+def deciding(phase: Phase, columns: Sequence[PhaseMetric], board: Board | None) -> list[PhaseMetric]:
+    """The metrics that decide ranks, without those that may not rank by themselves or in the newest ranking."""
+    barred = {one.slug for one in board.metrics if not one.may_rank} if board is not None else set()
     able = [one for one in columns if one.slug not in barred and weights.may_rank(one.spec, one.resolved)]
     ranking = [one for one in able if one.in_ranking]
     if phase.ranking == Phase.Rule.PRIMARY:
-        ranking = [one for one in able if one.is_primary] or ranking[:1]
-    if not ranking:
+        return [one for one in able if one.is_primary] or ranking[:1]
+    return ranking
+
+
+def known_line(people: People | None, slug: str) -> Line | None:
+    """A metric's agreement with people, where a number of it is shown."""
+    line = people.line(slug) if people is not None else None
+    if people is None or line is None:
         return None
-    people = of_board(snapshot.board) if snapshot is not None else None
-    metrics = []
-    for one in ranking:
-        line = people.line(one.slug) if people is not None else None
-        line = people_words.head(people.found, line).line if people is not None and line is not None else None
-        known = line if line is not None and line.shown else None
-        metrics.append(ScoredBy(one.label, evidence_url(place, one), one.spec.higher_is_better, one.spec.brief, known))
-    if not any(one.line for one in metrics):
-        people = None
-    return Scoring(
-        phase,
-        metrics,
-        len(columns) - len(ranking),
-        people.basis if people is not None else None,
-        reverse("study", args=[phase.challenge.slug, phase.slug, people.study.slug]) if people is not None else "",
-        people is not None and people.study.simulated,
-    )
+    line = people_words.head(people.found, line).line
+    return line if line is not None and line.shown else None

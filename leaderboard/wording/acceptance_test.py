@@ -64,17 +64,15 @@ def untried(reason: Untried | None, kind: str) -> str:
 def passed(spec: MetricSpec, params: Mapping[str, Any], verdicts: Sequence[SceneVerdict], noun: str = "scene") -> str:
     """The tests that a column passed, with the counts, and the band of clean views beside flat grey where they have scores; `noun` is
     the challenge's word for a scene."""
-    found = [one for one in verdicts if one.passed]
-    right, total = (
-        sum(getattr(condition, name) for one in found for condition in one.conditions if condition.key not in "DE")
-        for name in ("right", "of")
-    )
-    kind = kind_of(spec, params)
-    where = f"this {noun}'s {ON[kind]}" if kind in (CROSS, FULL) and len(verdicts) == 1 else f"the {ON[kind]}"
-    if kind in (CROSS, FULL) and len(verdicts) > 1:
-        where = f"{len(found)} of {len(verdicts)} {plural(noun)}, by their {ON[kind]}"
+    found, kind = [one for one in verdicts if one.passed], kind_of(spec, params)
+    conditions = [condition for one in found for condition in one.conditions]
+    counted = [condition for condition in conditions if condition.key not in "DE"]
+    where = f"the {ON[kind]}"
+    if kind in (CROSS, FULL):
+        of_scenes = f"{len(found)} of {len(verdicts)} {plural(noun)}, by their {ON[kind]}"
+        where = f"this {noun}'s {ON[kind]}" if len(verdicts) == 1 else of_scenes
+    right, total = sum(condition.right for condition in counted), sum(condition.of for condition in counted)
     said = f"Acceptance test passed on {where}: {right:,} of {total:,} pairs in order"
-    across = [condition for one in found for condition in one.conditions if condition.key == "E"]
     first = found[0]
     if kind == CROSS and first.band and len(found) == 1:
         mean, least, greatest = first.band
@@ -82,7 +80,7 @@ def passed(spec: MetricSpec, params: Mapping[str, Any], verdicts: Sequence[Scene
     if len(found) < len(verdicts):
         names = ", ".join(one.scene for one in verdicts if not one.passed)
         said += f". The metric ranks by these {plural(noun)} only, not by {names}"
-    return f"{said}. {not_ordered(fail for one in across for fail in one.fails)}".strip()
+    return f"{said}. {not_ordered(fail for condition in conditions if condition.key == 'E' for fail in condition.fails)}".strip()
 
 
 def inverted(fails: Iterable[tuple[str, int, int]]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from leaderboard.records.board import Board, Ranks
 from leaderboard.records.cell import Untested
@@ -80,29 +80,39 @@ def foot(board: Board, standing: Ranks) -> list[str]:
     if unit.n < GROUPS_FOR_BOARD_INTERVAL:
         return [few(unit.n, unit)]
     by_rule = standing is board.overall and board.overall.rule != "primary"
-    keys = ["pm", *(["rare"] if unit.n < GROUPS_FOR_RARE_FAILURES else [])]
-    if any(standing.group):
-        keys += ["overall" if by_rule else "bracket", "claim", *(["loose"] if any(standing.loose) else []), "ranks"]
-    keys += ["first"] if "first" in standing.untested else []
-    sentences = [SENTENCES[key].format(**names, most=OVERALL_FIRST if by_rule else FIRST) for key in keys]
+    has_brackets = any(standing.group)
+    keys = {
+        "pm": True,
+        "rare": unit.n < GROUPS_FOR_RARE_FAILURES,
+        "overall": has_brackets and by_rule,
+        "bracket": has_brackets and not by_rule,
+        "claim": has_brackets,
+        "loose": has_brackets and any(standing.loose),
+        "ranks": has_brackets,
+        "first": "first" in standing.untested,
+    }
+    said = [key for key, is_said in keys.items() if is_said]
+    sentences = [SENTENCES[key].format(**names, most=OVERALL_FIRST if by_rule else FIRST) for key in said]
     titles = {metric.slug: metric.title for metric in board.metrics}
     fixed = board.overall.fixed if standing is board.overall else []
     sentences += [SENTENCES["fixed"].format(metric=titles[slug], item=unit.noun) for slug in fixed]
-    if not any(standing.group):  # what it rests on may be there for fewer units than the board has
-        for metric in board.metrics:
-            rests = metric.slug in board.overall.metrics and metric.slug not in fixed if standing is board.overall else metric is standing
-            if rests and 1 < (n := max(metric.n, default=0)) < GROUPS_FOR_BOARD_INTERVAL:
-                sentences.append(
-                    SENTENCES["few_of"].format(metric=metric.title, n=n, items=plural(unit.noun), least=GROUPS_FOR_BOARD_INTERVAL)
-                )
-    return sentences
+    return sentences if has_brackets else [*sentences, *_few_of(board, standing, fixed)]
+
+
+def _few_of(board: Board, standing: Ranks, fixed: Sequence[str]) -> Iterator[str]:
+    """Sentences on metrics that an order rests on and that have values on fewer units than the board has."""
+    used = [metric for metric in board.metrics if metric.slug in board.overall.metrics and metric.slug not in fixed]
+    for metric in used if standing is board.overall else [metric for metric in board.metrics if metric is standing]:
+        n = max(metric.n, default=0)
+        if 1 < n < GROUPS_FOR_BOARD_INTERVAL:
+            yield SENTENCES["few_of"].format(metric=metric.title, n=n, items=plural(board.unit.noun), least=GROUPS_FOR_BOARD_INTERVAL)
 
 
 def first_place(board: Board) -> Statement:
     """Statement on how many others may be first; empty where no rank interval is known."""
     overall = board.overall
     may = sum(low == 1 for low in overall.rank_low)
-    leaders = [board.entries[n].name for n in overall.order if overall.rank[n] == 1]
+    leaders = [board.entries[n].name for n in overall.leaders]
     if not may or not leaders:
         return Statement()
     if len(leaders) > 1:

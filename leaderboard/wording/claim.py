@@ -47,18 +47,8 @@ def statement(claim: Claim) -> Statement:
         return Statement.of("Too early to compare the order with people." if early else "The order is not compared with people.")
     if claim.parted is not None:
         return contradiction.statement(claim.parted)
-    if more and level:
-        return Statement.of(f"{len(claim.metrics)} entries share first place by the metrics. {len(claim.people)} share it with people.")
-    if level:
-        n = len(claim.people)
-        others_ = counted(n - 1, "other entry")
-        shared = f"it shares first place with {others_}" if ours in claim.people else f"{n} other entries share first place"
-        return Statement.of("The metrics put ", name(ours[0]), f" first. With people {shared}.")
-    if more:
-        shared, first = f"{len(claim.metrics)} entries share first place by the metrics.", person(theirs[0])
-        if claim.first.open or claim.first.low_end:
-            return Statement.of(f"{shared} With people ", first, " leads, but first place is not settled.")
-        return Statement.of(f"{shared} People put ", first, " first.")
+    if more or level:
+        return _shared(claim)
     if ours == theirs:
         if any(first.open or first.low_end for first in (claim.first, claim.first_by_metrics) if first is not None):
             return Statement.of(person(ours[0]), " leads by the metrics and with people, but first place is not settled.")
@@ -68,6 +58,21 @@ def statement(claim: Claim) -> Statement:
     tied = f"With people these two are tied{', corrected for all pairs' if claim.corrected else ''}."
     rest = "Nobody was asked about these two." if not claim.met else UNKNOWN if claim.alike else tied
     return Statement.of(name(ours[0]), " leads by the metrics, ", person(theirs[0]), f" with people. {rest}")
+
+
+def _shared(claim: Claim) -> Statement:
+    """The same where several entries share first place by the metrics, with people, or both."""
+    (ours, *more), (theirs, *level), n = claim.metrics, claim.people, len(claim.people)
+    by_metrics = f"{len(claim.metrics)} entries share first place by the metrics."
+    if more and level:
+        return Statement.of(f"{by_metrics} {n} share it with people.")
+    if level:
+        others_ = counted(n - 1, "other entry")
+        shared = f"it shares first place with {others_}" if ours in claim.people else f"{n} other entries share first place"
+        return Statement.of("The metrics put ", name(ours[0]), f" first. With people {shared}.")
+    if claim.first.open or claim.first.low_end:
+        return Statement.of(f"{by_metrics} With people ", person(theirs[0]), " leads, but first place is not settled.")
+    return Statement.of(f"{by_metrics} People put ", person(theirs[0]), " first.")
 
 
 def name_of(one: Named) -> str:

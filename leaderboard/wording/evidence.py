@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from leaderboard.stats.evidence.figure import SetFigure
 from leaderboard.stats.evidence.judged import Basis
@@ -190,23 +190,26 @@ def size(record: EvidenceRecord, criterion: CriterionFigures) -> str:
     found = None if figures is None else within_of(figures)
     if figures is None or found is None or not found.shown or found.value is None:
         return ""
-    between, words = between_of(figures), record.words
+    between, across, words = between_of(figures), figures.srocc, record.words
     said = f"The size of a result alone agrees with people in {with_interval(found)} of 100 {_compared(criterion)} within one {words.item}"
     if between is not None and between.shown and between.value is not None:
         said += f" and in {with_interval(between)} of 100 between {several(words.family)}"
-    if figures.srocc is not None and figures.srocc.shown and figures.srocc.value is not None:
-        said += f". Across {several(words.item)}, the ρ of size with people's means is {with_interval(figures.srocc, across=True)}"
+    if across is not None and across.shown and across.value is not None:
+        said += f". Across {several(words.item)}, the ρ of size with people's means is {with_interval(across, across=True)}"
     tested = [one for one in criterion.metrics.values() if not one.reference_point]
-    for where, of in (
-        (f"Within one {words.item}", [within_of(one) for one in tested]),
-        (f"Across {several(words.item)}", [one.srocc for one in tested]),
-    ):
-        above = [one.above_size for one in of if one is not None and one.above_size is not None]
-        if above:
-            n, k = sum(above), len(above)
-            many = "no metric is" if not n else "all metrics are" if n == k else f"{n} of {k} metrics {'is' if n == 1 else 'are'}"
-            said += f". {where}, {many} shown to agree better than size alone"
+    said += _above_size(f"Within one {words.item}", map(within_of, tested))
+    said += _above_size(f"Across {several(words.item)}", (one.srocc for one in tested))
     return f"{said}."
+
+
+def _above_size(where: str, figures: Iterable[SetFigure | None]) -> str:
+    """Number of metrics significantly above size, as the next sentence after others; empty where none is compared with it."""
+    above = [one.above_size for one in figures if one is not None and one.above_size is not None]
+    if not above:
+        return ""
+    n, k = sum(above), len(above)
+    many = "no metric is" if not n else "all metrics are" if n == k else f"{n} of {k} metrics {'is' if n == 1 else 'are'}"
+    return f". {where}, {many} shown to agree better than size alone"
 
 
 def ladders(record: EvidenceRecord, criterion: CriterionFigures) -> str:

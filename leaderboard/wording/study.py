@@ -13,6 +13,7 @@ from leaderboard.records.study_table import Apart, EntryRow
 from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.davidson import Fragile, share_of
 from leaderboard.stats.minimums import ITEMS_FOR_LOOK, RATERS_FOR_LOOK
+from leaderboard.stats.records import Entry
 from leaderboard.stats.states import Reason, too_few
 from leaderboard.stats.two_way_intervals import ALIKE, Ends
 from leaderboard.wording import people as people_words
@@ -100,12 +101,8 @@ def _preferred(summary: Summary, noun: Noun) -> Statement:
     if len(ranked) < 2:
         hidden = HIDDEN_NAME in summary.methods
         return claim("Fewer than two of the compared entries are shown here." if hidden else "People compared no two entries.")
-    if not open_:  # all answers are alike: nothing says how certain any lead is
-        if len({line.reason for line in ranked}) > 1:  # each is of the ratings of one entry
-            return claim("The certainty of people's preferences is unknown:", "for each entry, all ratings are the same.")
-        first = [line.method for line in ranked if line.value[0] == ranked[0].value[0]]
-        leads = f"People put {first[0]} first." if len(first) == 1 else f"{names(first)} share first place with people."
-        return claim(leads, sentence(ranked[0].reason or ALIKE, noun))
+    if not open_:
+        return _alike(ranked, noun)
     end = ranked[0].rank[1] if ranked[0].rank is not None else None
     if end != 1:  # by the first's own range, as everywhere
         may = " may be first" if len(open_) > 1 else f" may be first, and its place may be as low as {end}"
@@ -117,6 +114,15 @@ def _preferred(summary: Summary, noun: Noun) -> Statement:
         return claim(f"People score {ranked[0].method} highest.", f"{number(value, 2)} {summary.basis.unit} {ends}.{apart}")
     figure = f"{share(value)} of 100 comparisons {interval(low, high)}".rstrip()
     return claim(f"People put {ranked[0].method} first.", f"People would pick this entry in {figure}.{apart}")
+
+
+def _alike(ranked: Sequence[Entry], noun: Noun) -> Statement:
+    """Statement on first place where all answers are alike: nothing says how certain any lead is."""
+    if len({line.reason for line in ranked}) > 1:  # each is of the ratings of one entry
+        return claim("The certainty of people's preferences is unknown:", "for each entry, all ratings are the same.")
+    first = [line.method for line in ranked if line.value[0] == ranked[0].value[0]]
+    leads = f"People put {first[0]} first." if len(first) == 1 else f"{names(first)} share first place with people."
+    return claim(leads, sentence(ranked[0].reason or ALIKE, noun))
 
 
 def _metrics(lines: Sequence[Line]) -> Statement | None:

@@ -103,6 +103,8 @@ class TestPlaceWithPeople:
         board = with_tests()
         assert entry_summary(judged(board, may_be_first=[1]), 1).people.open == ()
         assert entry_summary(judged(board, may_be_first=[1]), 2).people.tied is False
+        assert entry_summary(judged(board, may_be_first=[1], over=[None] * 4), 2).people.tied is False
+        assert entry_summary(judged(board, over=[None] * 4), 2).people.tied is None, "no test of the two is known"
         both = judged(board, may_be_first=[1, 2])
         assert entry_summary(both, 1).people.open == ("hip",) and entry_summary(both, 2).people.tied is True
 

@@ -66,6 +66,11 @@ def test_the_newest_step_comes_first_and_nothing_is_there_where_nothing_changed(
     assert [step.digest[0] for step in found] == ["2", "1", "0"] and [type(one) for one in found[0].changes] == [Nothing]
 
 
+def test_an_entry_whose_name_is_withheld_is_no_news():
+    hidden = NOW.model_copy(update={"entries": [NOW.entries[0].model_copy(update={"name": HIDDEN_NAME}), *NOW.entries[1:]]})
+    assert [type(one) for one in changes(without(NOW, 0), hidden)] == [Moved]
+
+
 def test_new_entries_have_their_ranks_and_those_they_push_down():
     assert changes(without(NOW, 0), NOW) == (
         Entered((NewEntry("gable", "team 0", 1),)),

@@ -6,7 +6,7 @@ from leaderboard.boards.people import lines_of
 from leaderboard.boards.study_table import study_table
 from leaderboard.records.study import Summary
 from leaderboard.records.study_table import Apart, EntryPage, StudyTable
-from leaderboard.wording.study import against, apart
+from leaderboard.wording.study import against
 from tests.pure.leaderboard.stats.test_people import said
 from tests.pure.leaderboard.wording.test_study import summary_of
 from tests.support.leaderboard.boards import board_of
@@ -31,8 +31,6 @@ def test_of_parts_that_never_met_each_has_places_of_its_own_and_the_second_says_
     found = table_of(summary_of(rows)).entries
     assert [row.place for row in found] == [1, 2, 1, 2]
     assert [row.opens for row in found] == [None, None, Apart.UNMET, None]
-    assert apart(Apart.UNMET) == "People compared these entries with none of the entries above."
-    assert apart(Apart.FEW, "house") == "These entries were compared by too few raters, or on too few houses, to have a place:"
 
 
 def test_a_metric_that_ranks_and_turns_a_verdict_is_named_beside_the_entry():

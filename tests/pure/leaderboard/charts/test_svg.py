@@ -169,6 +169,16 @@ def test_a_record_by_hand_lies_where_a_ruler_puts_it():
     assert [(text.get("x"), text.text) for text in tree.findall("svg/text")] == [("25%", "one"), ("50%", "two")]
 
 
+def test_labels_at_both_ends_of_a_chart_lean_into_it():
+    dots = [Dot(x, 1, label="a label of some length", side=side) for x, side in ((0, "top center"), (2, "top center"), (4, "top center"))]
+    dots += [Dot(4, 0.5, label="another label", side="middle right")]
+    axis = Axis(ends=(0, 4), ticks=())
+    tree, _ = parsed(Chart("Sentence.", (), x=axis, y=Axis(ends=(0, 2), ticks=()), marks=(Dots(tuple(dots), "m", symbol="circle"),)))
+    labels = tree.findall("svg//g[@class='labels']/text")
+    assert [text.get("text-anchor") for text in labels] == ["start", "middle", "end", "end"]
+    assert [text.get("dx") for text in labels] == [None, None, None, "-9"]
+
+
 def test_bars_begin_at_zero_and_a_level_lies_over_the_whole_width():
     # The upper bar reaches 3 and the lower one −1, with a twentieth of 4 beyond each: 220 px from 3.2 to −1.2, 50 px for each unit.
     marks_by_hand = (

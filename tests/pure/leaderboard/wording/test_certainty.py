@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from leaderboard.records.unit import Unit
+from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.wording import certainty
 from leaderboard.wording.statement import Tone
 from tests.support.leaderboard.boards import board_of, column_of
@@ -39,3 +41,10 @@ def test_peoples_first_place_has_its_range_or_is_settled_or_neither():
     )
     assert certainty.peoples_first("A", 1, True).text == "People put A first, and no other entry may be first (95 % confidence)."
     assert certainty.peoples_first("A", 1, False).text == "People put A first."
+
+
+def test_too_few_units_are_named_and_of_groups_that_more_of_their_items_do_not_help():
+    few = f"too few for intervals, brackets and ranges of ranks. At least {GROUPS_FOR_BOARD_INTERVAL} are needed."
+    assert certainty.few(4, Unit(4, "item")) == f"4 items: {few}"
+    alike = "The houses of one street are alike, so more houses do not replace another street."
+    assert certainty.few(3, Unit(3, "street", "house")) == f"3 streets: {few} {alike}"

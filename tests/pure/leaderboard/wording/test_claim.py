@@ -67,6 +67,11 @@ def test_who_else_may_be_first(first, said):
             "2 entries share first place by the metrics. With people a leads, but first place is not settled. "
             "With people, the other entry may be first too.",
         ),
+        (
+            Claim((A, B), (A,), FirstPlace([0], [], [1], True, 2)),
+            "2 entries share first place by the metrics. With people a leads, but first place is not settled. "
+            "With people, the place of the first entry may be as low as 2.",
+        ),
         (Claim((A, B), (A, B), SETTLED), "2 entries share first place by the metrics. 2 share it with people."),
         (Claim((A,), (A, B), SETTLED), "The metrics put a first. With people it shares first place with 1 other entry."),
         (Claim((C,), (A, B), SETTLED), "The metrics put c first. With people 2 other entries share first place."),

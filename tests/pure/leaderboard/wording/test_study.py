@@ -11,6 +11,7 @@ import pytest
 from leaderboard.boards.people import lines_of
 from leaderboard.records.agreement import Line
 from leaderboard.records.study import Summary
+from leaderboard.records.study_table import Apart
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Standing
@@ -529,3 +530,8 @@ def test_three_raters_who_gave_most_votes_are_named():
 def test_what_people_said_who_were_asked_about_two():
     assert words.asked_about("A", (0.58, 0.4, 0.74)) == "Asked about these two, 58 of 100 prefer A [40, 74]."
     assert words.asked_about("A", (None, None, None)) == ""
+
+
+def test_why_entries_of_a_study_stand_apart_from_the_others():
+    assert words.apart(Apart.UNMET) == "People compared these entries with none of the entries above."
+    assert words.apart(Apart.FEW, "house") == "These entries were compared by too few raters, or on too few houses, to have a place:"

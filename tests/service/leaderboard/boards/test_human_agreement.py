@@ -25,6 +25,7 @@ from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.votes import Vote
 from leaderboard.studies import metric_ranking
 from leaderboard.studies.analysis import analyse_due, metric_scores
+from leaderboard.wording.people import withdrawn
 from leaderboard.wording.reasons import sentence
 from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
 from tests.support.leaderboard.boards import board_of
@@ -270,20 +271,11 @@ def test_opinion_scores_give_their_column_and_marks(judged, client):  # noqa: F8
     card = client.get("/").content.decode().partition('class="soft counted"')[2].partition("<br>")[0]
     assert card.endswith(f"{2 * own} ratings")
     Rater.objects.filter(study=study).update(withdrawn=1, left_at=timezone.now())
-    assert "6 ratings were withdrawn since" in client.get(f"{place}snapshots/{snapshot}/").content.decode()
-    assert "6 ratings withdrawn by raters who left" in " ".join(client.get(f"{place}people/scores/").content.decode().split())
+    assert withdrawn(6, True) in client.get(f"{place}snapshots/{snapshot}/").content.decode()
     page = client.get(f"{place}people/scores/").content.decode()
     head = page.partition("By criterion</h2>")[2].partition("</thead>")[0]
     assert head.index("overall") > head.index("semantic")  # as the study asks them
-    for words in (
-        "Mean score on a scale from 1 to 5",
-        "By criterion",
-        "semantic",
-        "How reliable the raters are",
-        "Where a metric contradicts people",
-        "experts",
-    ):
-        assert words in page
+    assert "6 ratings withdrawn" in page and "semantic" in page and "experts" in page
     assert client.get(f"{place}people/scores/?criterion=semantic&metric=hss").status_code == 200
     data = client.get(f"{place}people/scores/analysis.json")
     assert data.json()["criteria"]["overall"]["reliability"]["raters"][0]["rater"] == "rater 1"
@@ -389,9 +381,9 @@ def test_scores_of_two_people_are_counted_and_give_no_figure(judged, client):  #
     snapshots.make_all(phase)
     place = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
     page = client.get(f"{place}people/few/").content.decode()
-    assert sentence(few_raters(2)) in page and "3.00" not in page and "It is too early to say." in page
+    assert sentence(few_raters(2)) in page and "3.00" not in page
     board = client.get(f"{place}?sort=people").content.decode()
-    assert f"too early: 2 of {RATERS_FOR_FIGURE} raters" in board and "Opinion score" not in board
+    assert f"2 of {RATERS_FOR_FIGURE} raters" in board and "Opinion score" not in board
 
 
 def test_a_ranking_keeps_its_figures_and_says_what_was_withdrawn_since(client, judged):  # noqa: F811
@@ -402,12 +394,12 @@ def test_a_ranking_keeps_its_figures_and_says_what_was_withdrawn_since(client, j
     made = snapshots.make(phase, "public")
     here = f"/challenges/{phase.challenge.slug}/{phase.slug}/snapshots/{made.digest}"
     api = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{made.digest}"
-    assert "withdrawn since" not in client.get(f"{here}/").content.decode()
+    said = withdrawn(3, False)
+    assert said not in client.get(f"{here}/").content.decode()
     left = study.raters.first()
     left.leave()
     assert not left.votes.exists()
     study.raters.filter(pk=left.pk).update(withdrawn=3)  # answers that were imported belong to no question, and are not counted
-    assert "3 votes were withdrawn since" in client.get(f"{here}/").content.decode()
-    assert "3 votes were withdrawn since" in client.get(f"{here}.md").content.decode()
+    assert said in client.get(f"{here}/").content.decode() and said in client.get(f"{here}.md").content.decode()
     told = client.get(api).json()["study"]
     assert (told["withdrawn"], told["answers"]) == (3, made.board.people.answers)

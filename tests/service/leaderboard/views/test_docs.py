@@ -17,7 +17,9 @@ pytestmark = pytest.mark.django_db
 @pytest.mark.parametrize("name", TITLES)
 def test_its_links_lead_to_pages_and_headings_that_are_there(name: str, client: Client):
     here = f"/docs/{name}/"
-    for link in sorted(set(re.findall(r'<a [^>]*?href="([^"]+)"', client.get(here).content.decode()))):
+    page = client.get(here).content.decode()
+    assert TITLES[name][0] in page and f'href="{here}"' in client.get("/docs/").content.decode()
+    for link in sorted(set(re.findall(r'<a [^>]*?href="([^"]+)"', page))):
         address = urlsplit(urljoin(here, link))
         if address.netloc or address.scheme:
             continue

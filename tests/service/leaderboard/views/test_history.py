@@ -10,7 +10,19 @@ from django.utils import timezone
 from leaderboard.boards import snapshots
 from leaderboard.boards.history import Moment
 from leaderboard.models import Snapshot
-from leaderboard.records.history import Opened, PeopleChanged, Step, Texts
+from leaderboard.records.history import (
+    Entered,
+    Gone,
+    Leaving,
+    Left,
+    Move,
+    Moved,
+    NewEntry,
+    Opened,
+    PeopleChanged,
+    Step,
+    Texts,
+)
 from leaderboard.views import history as view
 from submissions.models import Phase
 from tests.service.leaderboard.views.test_board import address, scores, signed_in, text
@@ -41,11 +53,20 @@ def history(phase, user=None) -> str:
     return " ".join(text(client.get(address(phase, "board_history"))).split())
 
 
+def changes(phase) -> list[tuple]:
+    """Changes of each step as the public reads them, the newest step first."""
+    from django.test import Client
+
+    return [step.changes for step in Client().get(address(phase, "board_history")).context["steps"]]
+
+
 def test_each_step_says_what_came_and_who_moved(three):
+    third, second, first = changes(three[0].phase)
+    assert first == (Opened(1),)
+    assert second == (Entered((NewEntry("second-net", three[1].team.name, 1),)), Moved((Move("first-net", 1, 2),)))
+    assert third == (Entered((NewEntry("third-net", three[2].team.name, 2),)), Moved((Move("first-net", 2, 3),)))
     page = history(three[0].phase)
-    assert "This is the oldest ranking that is kept. It has 1 entry." in page
-    assert "New: second-net by" in page and "first-net falls from rank 1 to 2" in page
-    assert "Ranks over time" in page and page.index("New: third-net") < page.index("New: second-net")
+    assert "<svg" in page and page.index("New: third-net") < page.index("New: second-net")
 
 
 def test_a_day_that_only_brought_votes_is_one_step(monkeypatch):
@@ -68,7 +89,8 @@ def test_its_days_are_of_the_phases_clock(three):
 def test_a_withdrawal_is_said_to_be_one(three):
     three[2].withdraw()
     rank(three[0].phase)
-    assert "Gone: third-net: withdrawn by its team." in history(three[0].phase)
+    assert Left((Gone("third-net", Leaving.WITHDRAWN),), 0, "all") in changes(three[0].phase)[0]
+    assert "third-net" in history(three[0].phase)
 
 
 def test_an_entry_that_a_withdrawal_keeps_off_is_said_to_be_so(three):
@@ -80,12 +102,15 @@ def test_an_entry_that_a_withdrawal_keeps_off_is_said_to_be_so(three):
     third.phase.refresh_from_db()
     third.withdraw()
     rank(first.phase)
-    page = history(first.phase)
-    assert "Gone: first-net: its team has a better entry, third-net." in page, "which was so when it left"
-    assert "Gone: third-net: withdrawn by its team." in page and "New: fourth-net" in page
+    latest, before, *_ = changes(first.phase)
+    left = [one for one in before if isinstance(one, Left)]
+    assert [one.entries for one in left] == [(Gone("first-net", None, "third-net"),)], "which was so when it left"
+    assert [one.entries for one in latest if isinstance(one, Left)] == [(Gone("third-net", Leaving.WITHDRAWN),)]
+    assert [new.name for one in latest if isinstance(one, Entered) for new in one.entries] == ["fourth-net"]
     entry(first.phase, three[1].team, scores(0.1), method_name="fifth-net").withdraw()  # which never stood
     rank(first.phase)
-    assert "Gone: second-net: its team has withdrawn a later entry." in history(first.phase)
+    latest = changes(first.phase)[0]
+    assert [one.entries for one in latest if isinstance(one, Left)] == [(Gone("second-net", Leaving.KEPT_OFF),)]
 
 
 @pytest.mark.parametrize("act", ["hide", "disqualify"])

