@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -41,7 +42,7 @@ def reason(request: HttpRequest, readers: str) -> str:
     return form.cleaned_data["reason"]
 
 
-def paged(request: HttpRequest, rows: QuerySet | list, size: int = ROWS) -> tuple[list[int | None], int, list]:
-    """(the page numbers to offer, None for a gap; the page shown; its rows)."""
+def paged(request: HttpRequest, rows: QuerySet | list, size: int = ROWS) -> tuple[list[Any], dict[str, Any]]:
+    """The rows of the page that is asked for; and what its foot shows: the page numbers to offer, None for a gap, and the page's own."""
     shown = page_of(request, rows, size)
-    return page_numbers(shown.number, shown.paginator.num_pages), shown.number, list(shown)
+    return list(shown), {"pages": page_numbers(shown.number, shown.paginator.num_pages), "page_number": shown.number}

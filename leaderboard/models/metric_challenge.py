@@ -200,8 +200,7 @@ class MetricChallenge(models.Model):
             raise Refused("The study's figures are public; hide it first, or metrics could be fitted to it.", "public_study")
         if closes_at <= values.get("opens_at", timezone.now()):
             raise Refused("It must end after it opens; choose a later end.", "wrong_dates")
-        answers = study.opinions if study.kind == Study.Kind.OPINIONS else study.study_votes
-        samples = answers.values("sample").distinct().count()
+        samples = study.answers.values("sample").distinct().count()
         if samples < 2 * ITEMS_FOR_FIGURE:
             raise Refused(
                 f"The study's votes are on {samples} samples; a half needs {ITEMS_FOR_FIGURE} for any figure, so "

@@ -300,12 +300,16 @@ class Study(models.Model):
         rows = self.entries.order_by("label").select_related("submission")
         return {row.label: row.damage or ("baseline" if row.submission and row.submission.is_baseline else "team") for row in rows}
 
+    @property
+    def answers(self) -> Any:
+        """Manager of its answers: opinion scores, or votes."""
+        return self.opinions if self.kind == self.Kind.OPINIONS else self.study_votes
+
     def judged_criteria(self) -> set[str]:
         """The criteria that there is anything to analyse on."""
         if self.from_results:
             return {one["key"] for one in self.criteria}
-        rows = self.opinions if self.kind == self.Kind.OPINIONS else self.study_votes
-        return set(rows.order_by().values_list("criterion", flat=True).distinct())
+        return set(self.answers.order_by().values_list("criterion", flat=True).distinct())
 
     def publish(self, actor: User, is_public: bool) -> None:
         """Show the study, or stop showing it. `Refused` while a challenge of metrics is decided by what it hides."""

@@ -169,21 +169,8 @@ class Votes:
 
     def take(self, chosen: NDArray[np.bool_] | Ints) -> Votes:
         """These votes, under the same numbering of raters, samples and methods."""
-        return Votes(
-            self.raters,
-            self.samples,
-            self.methods,
-            self.groups,
-            self.rater[chosen],
-            self.sample[chosen],
-            self.a[chosen],
-            self.b[chosen],
-            self.verdict[chosen],
-            self.side[chosen],
-            self.seconds[chosen],
-            self.repeat[chosen],
-            self.gold[chosen],
-        )
+        columns = ("rater", "sample", "a", "b", "verdict", "side", "seconds", "repeat", "gold")
+        return replace(self, **{name: getattr(self, name)[chosen] for name in columns})
 
 
 def without_raters(given: T, names: Collection[str]) -> T:

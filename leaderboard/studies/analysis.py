@@ -61,8 +61,7 @@ def recount(now: datetime | None = None) -> int:
     now, raised = now or database_clock.read(), 0
     live = Study.objects.filter(key__isnull=False).filter(Q(state=Study.State.OPEN) | Q(closed_at__gt=now - LATE))
     for study in live:
-        rows = study.study_votes if study.kind == Study.Kind.PAIRS else study.opinions
-        votes = rows.aggregate(n=Count("id"), last=Max("id"))
+        votes = study.answers.aggregate(n=Count("id"), last=Max("id"))
         mark, before = f"{votes['n']}/{votes['last'] or 0}", int(study.counted.partition("/")[0] or 0)
         if mark == (study.counted or "0/0"):
             continue

@@ -206,9 +206,8 @@ def _rounded_lines(row: MetricChallenge, standings: dict[str, Any] | None, user:
         words = NOT_COMPUTED if percent is None else chance
         if percent is not None and figure.coverage is not None and figure.coverage < LOW_COVERAGE:
             words += f"; it has a value for fewer than {100 * LOW_COVERAGE:.0f} % of the comparisons"
-        own = user.is_authenticated and entry.user_id == user.pk
-        key = entry.program.full_key if entry.program_is_shown_to(user) else ""
-        rows.append(Rounded(line.title, entry.user.username, percent, words, False, own, key))
+        by, own, key = _whose(entry, user)
+        rows.append(Rounded(line.title, by, percent, words, False, own, key))
     rows.sort(key=lambda line: (line.percent is None, -(line.percent or 0), line.title.lower(), line.by))
     return rows + points
 
@@ -221,10 +220,15 @@ def full(row: MetricChallenge, half: str, standings: dict[str, Any] | None, user
         if entry is None:
             rows.append(Row(line, REFERENCE_WORDS[one.key], False, ""))
             continue
-        key = entry.program.full_key if entry.program_is_shown_to(user) else ""
-        rows.append(Row(line, entry.user.username, user.is_authenticated and entry.user_id == user.pk, key))
+        rows.append(Row(line, *_whose(entry, user)))
     claim = agreement.claim(replace(one.line, title=f"{one.line.title} by {one.by}") for one in rows)
     return Full(claim, rows, EARLIER if rows and "people" not in (standings or {}) else "")
+
+
+def _whose(entry: MetricEntry, user: Any) -> tuple[str, bool, str]:
+    """Name of the sender of an entry, whether that is the user, and the key of its page where that is shown to them."""
+    own = user.is_authenticated and entry.user_id == user.pk
+    return entry.user.username, own, entry.program.full_key if entry.program_is_shown_to(user) else ""
 
 
 def _line(row: MetricChallenge, one: Standing, entry: MetricEntry | None) -> Line:

@@ -226,10 +226,7 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
 
 def study_votes(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
     """All votes, or opinion scores, as CSV, with what the study calls its raters: for organizers."""
-    place = phase_place(request.user, challenge, phase)
-    chosen_study = study_of(place.phase, place.viewer.organizes, slug=slug)
-    if not place.viewer.organizes:
-        raise Http404
+    chosen_study = _for_organizers(request, challenge, phase, slug)
     if answer_sets.of_study(chosen_study) is not None:
         return answer_sets.archive(chosen_study)
     opinions = chosen_study.kind == Study.Kind.OPINIONS
@@ -239,11 +236,16 @@ def study_votes(request: HttpRequest, challenge: str, phase: str, slug: str) -> 
 
 def study_judges(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
     """Answers of judge models on the study's entries, as CSV: for organizers, as votes are."""
+    chosen_study = _for_organizers(request, challenge, phase, slug)
+    return csv_response(answers.table(answers.runs_of(chosen_study)), f"{chosen_study.slug}-judges.csv")
+
+
+def _for_organizers(request: HttpRequest, challenge: str, phase: str, slug: str) -> Study:
+    """The study, for its organizers; Http404 for others."""
     place = phase_place(request.user, challenge, phase)
-    chosen_study = study_of(place.phase, place.viewer.organizes, slug=slug)
     if not place.viewer.organizes:
         raise Http404
-    return csv_response(answers.table(answers.runs_of(chosen_study)), f"{chosen_study.slug}-judges.csv")
+    return study_of(place.phase, True, slug=slug)
 
 
 def csv_response(table: Iterable[list[str]], name: str) -> StreamingHttpResponse:

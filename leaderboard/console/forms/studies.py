@@ -114,14 +114,9 @@ class ScreeningFields(forms.Form):
         label="Leave out raters whose scores disagree with the others’",
         choices=[
             ("", "no such rule"),
-            *(
-                (key, words)
-                for key, words in (
-                    ("others", "r below 0.3 with the mean of the others"),
-                    ("bt500", "ITU-R BT.500"),
-                    ("inconsistency", "more than twice as inconsistent as the median (ITU-T P.910)"),
-                )
-            ),
+            ("others", "r below 0.3 with the mean of the others"),
+            ("bt500", "ITU-R BT.500"),
+            ("inconsistency", "more than twice as inconsistent as the median (ITU-T P.910)"),
         ],
     )
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
@@ -110,14 +108,10 @@ def audit(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         rows = rows.filter(action__startswith=f"{kind}.")
     if text:
         rows = rows.filter(target__icontains=text) | rows.filter(actor__username__icontains=text)
-    numbers, at, entries = paged(request, rows)
+    entries, foot = paged(request, rows)
     kinds = sorted({action.split(".")[0] for action in challenge.audit.order_by().values_list("action", flat=True).distinct()})
-    context: dict[str, Any] = {
-        "rows": [(entry, sentence(entry.action), details(entry)) for entry in entries],
-        "pages": numbers,
-        "page_number": at,
-    }
-    return page(request, "audit", challenge, "audit", **context, kinds=kinds, kind=kind, text=text)
+    shown = [(entry, sentence(entry.action), details(entry)) for entry in entries]
+    return page(request, "audit", challenge, "audit", rows=shown, **foot, kinds=kinds, kind=kind, text=text)
 
 
 def details(entry: AuditEntry) -> list[tuple[str, str, str]]:

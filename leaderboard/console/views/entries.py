@@ -43,15 +43,8 @@ def entry_list(request: HttpRequest, challenge: Challenge) -> HttpResponse:
             rows = rows.filter(**{f"is_{badge}": True})
         case "shown":
             rows = rows.eligible()
-    numbers, at, page_rows = paged(request, rows)
-    context = {
-        "rows": page_rows,
-        "pages": numbers,
-        "page_number": at,
-        "total": rows.count(),
-        "chosen": chosen,
-        "is_filtered": any(chosen.values()),
-    }
+    page_rows, foot = paged(request, rows)
+    context = {"rows": page_rows, **foot, "total": rows.count(), "chosen": chosen, "is_filtered": any(chosen.values())}
     options = {"phases": challenge.phases.all(), "statuses": STATE_CHOICES, "flags": FLAGS.items()}
     return page(request, "entries", challenge, "entries", **context, **options)
 

@@ -114,8 +114,8 @@ def judge(request: HttpRequest, phase: Phase, study: str, pk: int) -> HttpRespon
             rows = rows.filter(state=state)
         elif state == "unread":
             rows = rows.filter(n_unparsed__gt=0)
-        numbers, at, some = paged(request, rows, PER_PAGE)
-        context |= {"answers": _with_texts(run, some), "pages": numbers, "page_number": at, "state": state}
+        some, foot = paged(request, rows, PER_PAGE)
+        context |= {"answers": _with_texts(run, some), "state": state, **foot}
     return page(request, "judge", phase.challenge, "studies", phase, **context)
 
 

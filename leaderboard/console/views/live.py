@@ -123,8 +123,7 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
 
 def _answers(study: Study) -> QuerySet[Any]:
     """Answers of people in a study: votes, or opinion scores."""
-    answers: Any = study.study_votes if study.kind == Study.Kind.PAIRS else study.opinions
-    return answers.filter(rater__kind=Rater.Kind.PERSON)
+    return study.answers.filter(rater__kind=Rater.Kind.PERSON)
 
 
 def _raters(study: Study, asked: Subject, total: int) -> list[Any]:

@@ -56,10 +56,10 @@ def participants(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         rows = rows.filter(admission=state)
     if text:
         rows = rows.filter(user__username__icontains=text) | rows.filter(user__email__icontains=text)
-    numbers, at, page_rows = paged(request, rows)
+    page_rows, foot = paged(request, rows)
     memberships = Membership.objects.filter(challenge=challenge, user__in=[row.user_id for row in page_rows])
     teams = dict(memberships.values_list("user_id", "team__name"))
     for row in page_rows:
         row.challenge, row.team_name = challenge, teams.get(row.user_id, "")
-    context = {"rows": page_rows, "pages": numbers, "page_number": at, "state": state, "text": text, "states": Admission.choices}
+    context = {"rows": page_rows, **foot, "state": state, "text": text, "states": Admission.choices}
     return page(request, "participants", challenge, "participants", **context)

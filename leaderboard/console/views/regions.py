@@ -45,7 +45,7 @@ def scene(request: HttpRequest, phase: Phase, scene: str) -> HttpResponse:
     sizes = {item: size for item, size in zip(opened.item_ids, opened.bounds, strict=True) if item.partition("/")[0] == scene}
     if not sizes:
         raise Http404
-    pages, page_number, here = paged(request, [item for item in sizes if item in stored], VIEWS_SHOWN)
+    here, foot = paged(request, [item for item in sizes if item in stored], VIEWS_SHOWN)
     sent = request.POST if request.method == "POST" else None
     form = RegionsForm({item: sizes[item] for item in here}, stored, opened.version, sent)
     if sent is not None:
@@ -61,7 +61,7 @@ def scene(request: HttpRequest, phase: Phase, scene: str) -> HttpResponse:
             case _:
                 raise Http404
     names = list(dict.fromkeys(item.partition("/")[0] for item in opened.item_ids))
-    context = {"form": form, "scene": scene, "scenes": names, "opened": opened, "pages": pages, "page_number": page_number}
+    context = {"form": form, "scene": scene, "scenes": names, "opened": opened, **foot}
     context |= {"n_without_image": sum(item not in stored for item in sizes), "max_regions": MAX_REGIONS}
     return page(request, "scene_regions", phase.challenge, "reference", phase, **context, **_standing(phase, newest))
 

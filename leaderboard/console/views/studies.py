@@ -74,14 +74,13 @@ def studies(request: HttpRequest, phase: Phase) -> HttpResponse:
             raise Http404
     rows = []
     for study in phase.studies.all():
-        answers = study.study_votes if study.kind == Study.Kind.PAIRS else study.opinions
         people = study.raters.filter(kind=Rater.Kind.PERSON)
         if (answer_set := answer_sets.of_study(study)) is not None:
             leading = answer_set.record.leading if answer_set.record is not None else None
             rows.append((study, leading.answers if leading else 0, (leading.raters or 0) if leading else 0))
             continue
         # Of a live study those who have joined; all of one that was brought in.
-        rows.append((study, answers.count(), (people.filter(joined_at__isnull=False) if study.key else people).count()))
+        rows.append((study, study.answers.count(), (people.filter(joined_at__isnull=False) if study.key else people).count()))
     return page(request, "studies", phase.challenge, "studies", phase, form=form, set_form=set_form, studies=rows)
 
 

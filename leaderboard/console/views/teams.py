@@ -28,8 +28,8 @@ def team_list(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     ).order_by("name")
     if text:
         teams = teams.filter(name__icontains=text)
-    numbers, at, rows = paged(request, teams)
-    return page(request, "teams", challenge, "teams", rows=rows, pages=numbers, page_number=at, text=text)
+    rows, foot = paged(request, teams)
+    return page(request, "teams", challenge, "teams", rows=rows, text=text, **foot)
 
 
 @organizer

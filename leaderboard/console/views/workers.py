@@ -78,14 +78,13 @@ def _shown(request: HttpRequest, challenge: Challenge, form: TokenForm, status: 
         for token in tokens
     ]
     stalled = {part.pk for part in Part.objects.stalled(now)}
-    numbers, at, shown = paged(request, RemoteWorker.objects.filter(token__challenge=challenge).select_related("token"))
+    shown, foot = paged(request, RemoteWorker.objects.filter(token__challenge=challenge).select_related("token"))
     context: dict[str, Any] = {
         "form": form,
         "rows": rows,
         "in_hand": [{"part": part, "seconds": part.seconds_held(now), "stalled": part.pk in stalled} for part in in_hand],
         "workers": _workers(shown, now),
-        "pages": numbers,
-        "page_number": at,
+        **foot,
         "differences": _differences(challenge),
         "own": Process.objects.listeners(),
         "trusted_from": TRUSTED_FROM,

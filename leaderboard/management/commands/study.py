@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -176,8 +177,7 @@ class Command(BaseCommand):
             known = ", ".join(Study.objects.filter(phase=phase).values_list("slug", flat=True)) or "none"
             raise CommandError(f"There is no study {options['slug']!r} in {options['phase']}; there are: {known}.")
         if options["labels"]:
-            with options["labels"].open("w", newline="", encoding="utf-8-sig") as stream:
-                csv.writer(stream).writerows(map(neutral_row, labels.write(study.labels())))
+            _write(options["labels"], labels.write(study.labels()))
         if options["folder"]:
             if options["judges"]:
                 raise CommandError("A folder holds what people said; give --judges a file.")
@@ -193,17 +193,22 @@ class Command(BaseCommand):
             return
         if options["judges"]:
             runs = runs_of(study)
-            with options["file"].open("w", newline="", encoding="utf-8-sig") as stream:
-                csv.writer(stream).writerows(map(neutral_row, table(runs)))
+            _write(options["file"], table(runs))
             self.stdout.write(f"{sum(run.n_answered for run in runs):,} comparisons by judge models are in {options['file']}.")
             return
         opinions = study.kind == Study.Kind.OPINIONS
-        n = 0  # lines below the head
-        with options["file"].open("w", newline="", encoding="utf-8-sig") as stream:
-            writer = csv.writer(stream)
-            for n, line in enumerate(rating.write(study.ratings()) if opinions else voting.write(study.votes())):  # noqa: B007
-                writer.writerow(neutral_row(line))
+        n = _write(options["file"], rating.write(study.ratings()) if opinions else voting.write(study.votes()))
         self.stdout.write(f"{n:,} {'scores' if opinions else 'votes'} are in {options['file']}.")
+
+
+def _write(file: Path, rows: Iterable[list[str]]) -> int:
+    """Write rows, the head first, as a CSV file whose cells no spreadsheet runs; returns how many lines are below the head."""
+    n = 0
+    with file.open("w", newline="", encoding="utf-8-sig") as stream:
+        writer = csv.writer(stream)
+        for n, row in enumerate(rows):  # noqa: B007
+            writer.writerow(neutral_row(row))
+    return n
 
 
 def _is_set(options: dict, described: dict[str, Any]) -> bool:

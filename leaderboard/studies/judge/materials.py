@@ -52,8 +52,7 @@ class Materials:
     def samples(self) -> list[str]:
         """The study's samples that the reference has, in the study's order; all of the reference's where the study names none."""
         named = list(self.study.samples.values_list("name", flat=True))
-        rows = self.study.opinions if self.study.kind == Study.Kind.OPINIONS else self.study.study_votes
-        named = named or sorted(set(rows.order_by().values_list("sample", flat=True).distinct()))
+        named = named or sorted(set(self.study.answers.order_by().values_list("sample", flat=True).distinct()))
         return [name for name in named if name in self._items] or list(self._items)
 
     def rows(self, plan: str) -> list[Row]:

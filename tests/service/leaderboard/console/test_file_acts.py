@@ -10,8 +10,8 @@ from PIL import Image, PngImagePlugin
 from submissions.models import ChallengeFile
 from submissions.storage import stored_files
 from submissions.storage.store import StorageError
-from tests.support.leaderboard.console.acts import confirm
-from tests.support.pages import refusal
+from tests.support.leaderboard.console.acts import confirm, upload
+from tests.support.pages import faults, refusal
 
 
 def test_files_are_added_replaced_and_removed(desk, phase, people, at, django_capture_on_commit_callbacks):
@@ -48,6 +48,14 @@ def test_a_picture_is_written_anew_and_shown_in_texts_and_as_the_logo(desk, chal
     # The stored file given again changes nothing, in a bundle or here.
     desk.post(at("files/"), {**values, "file": SimpleUploadedFile("logo.png", stored)})
     assert challenge.audit.filter(action__startswith="file.").count() == 2
+
+
+def test_a_file_that_is_too_large_is_not_taken(desk, phase, at, settings):
+    settings.UPLOAD_MAX_BYTES = 3
+    form = {"act": "add", "title": "", "kind": "input", "phase": "", "file": SimpleUploadedFile("points.zip", b"points")}
+    assert faults(desk.post(at("files/"), form)) == {"file": ["too_large"]}
+    assert faults(desk.post(at(f"phases/{phase.slug}/reference/"), upload(b"points"))) == {"file": ["too_large"]}
+    assert not ChallengeFile.objects.exists() and phase.references.count() == 1
 
 
 def test_what_is_no_picture_is_refused(desk, challenge, at):

@@ -19,7 +19,7 @@ from submissions.entry_states import Reason, Why
 from submissions.models import AuditEntry, Status, Submission
 from submissions.wording import waiting
 from tests.support.evaluation.remote_workers import claim, elapse, expire, token_of, work
-from tests.support.factories import archive, perturbed, received
+from tests.support.factories import ChallengeFactory, archive, perturbed, received
 from tests.support.pages import refusal
 
 pytestmark = pytest.mark.django_db
@@ -69,8 +69,6 @@ def test_who_makes_one_must_say_that_it_sees_the_reference(desk, at):
 
 
 def test_it_is_revoked_by_its_own_challenge_alone(desk, at, challenge):
-    from tests.support.factories import ChallengeFactory
-
     other = token_of(ChallengeFactory())
     assert desk.post(at("workers/"), {"act": "revoke", "token": other.pk}).status_code == 404
     mine = token_of(challenge)
@@ -164,13 +162,18 @@ def test_parts_in_hand_say_how_long_they_are_held_and_tokens_that_wait(desk, at,
     assert ">waits<" in page and ">no progress<" not in page
 
 
-def test_a_difference_is_shown_and_decided(desk, at, challenge, entry):
+def test_a_difference_is_shown_and_decided_in_its_challenge_alone(desk, at, challenge, entry, people):
     one, other = token_of(challenge, "one"), token_of(challenge, "other")
     for _ in range(4):
         work(one)
     part = work(other, lies=True)
     page = desk.get(at("workers/")).content.decode()
     assert "#1 Roofer" in page and "held back" in page
+    elsewhere = ChallengeFactory()
+    elsewhere.organizers.add(people.organizer)
+    others = f"/console/challenges/{elsewhere.slug}/workers/"
+    assert desk.get(others).context["differences"] == []
+    assert desk.post(others, {"act": "decide", "part": part.pk, "right": ""}).status_code == 404
     assert desk.post(at("workers/"), {"act": "decide", "part": part.pk, "right": 999}).status_code == 404
     right = PartRecord.objects.get(part=part, token=one)
     desk.post(at("workers/"), {"act": "decide", "part": part.pk, "right": right.pk})
