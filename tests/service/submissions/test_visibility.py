@@ -156,3 +156,15 @@ def test_a_condition_goes_through_a_relation_with_all_its_parts():
 def test_a_negated_condition_is_refused_because_null_would_part_the_two():
     with pytest.raises(ValueError, match="negation"):
         holds(~Q(made_as=""), Submission())
+
+
+def test_scores_of_an_entry_that_left_the_board_stay_with_its_team(people, scored):
+    entry = scored()
+
+    def may() -> list[bool]:
+        return [allowed(user, "submission.see_scores", entry) for user in (people.organizer, people.mate, people.other, people.stranger)]
+
+    assert may() == [True] * 4
+    Submission.objects.filter(pk=entry.pk).update(withdrawn_at=NOW)
+    entry.refresh_from_db()
+    assert may() == [True, True, False, False]

@@ -63,10 +63,10 @@ def test_a_table_of_decimal_commas_gets_one_hint() -> None:
     """The first cell with what to write in its place, and the number of others like it."""
     rows = [f'r{n},s{n},A,"4,5"' for n in range(100)]
     (hint,) = problems(mos_table.parse, ["rater,sample,entry,score", *rows], "s.csv")
-    assert hint.startswith("s.csv: line 2: score is '4,5'; write 4.5, ") and "99 more" in hint
+    assert hint.startswith("s.csv: line 2: ") and "'4,5'; write 4.5, " in hint and "99 more" in hint
     seconds = [f'r{n},s{n},A,B,left,"1.234,5"' for n in range(100)]
     (hint,) = problems(votes.parse, ["rater,sample,left,right,choice,seconds", *seconds], "v.csv")
-    assert hint.startswith("v.csv: line 2: seconds is '1.234,5'; write 1234.5, ") and "99 more" in hint
+    assert hint.startswith("v.csv: line 2: ") and "'1.234,5'; write 1234.5, " in hint and "99 more" in hint
     layout = Layout((ResultColumn("psnr", "PSNR", "PSNR", True),))
     (hint,) = problems(result_tables.read, "method,PSNR\n" + "".join(f'm{n},"1,234"\n' for n in range(100)), layout)
     assert hint.startswith("line 2: PSNR is '1,234'; write 1234 or 1.234, ") and "99 more" in hint

@@ -12,12 +12,13 @@ from leaderboard.wording.study import fragile
 from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
 from tests.service.leaderboard.views.test_metrics import text, words
 from tests.support.leaderboard.stats.ballots import vote
+from tests.support.leaderboard.studies.scored_houses import items
 
 
 @pytest.mark.django_db
 def test_peoples_first_place_is_shown_with_its_interval_and_what_it_hangs_on_until_the_entry_is_hidden(judged, client, request):  # noqa: F811
     phase, entries = judged
-    study = imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 1))
+    study = imported(phase, votes_for(entries, items(phase), 1))
     assert analyse_due() == 1
     build_due_boards()
     summary, board = study.analyses.get().summary, Snapshot.current(phase, "public").board

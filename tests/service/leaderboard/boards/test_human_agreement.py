@@ -38,9 +38,8 @@ pytestmark = pytest.mark.django_db
 
 def test_where_entries_are_level_with_people_none_is_said_to_be_first(judged):  # noqa: F811
     phase, entries = judged
-    items = list(phase.batches.get(state="current").reference.item_ids)
     near, far = (entry.method_name for entry in entries)
-    rows = [Vote(f"r{k}", near, far, "left" if (k + n) % 2 else "right", item) for k in range(8) for n, item in enumerate(items)]
+    rows = [Vote(f"r{k}", near, far, "left" if (k + n) % 2 else "right", item) for k in range(8) for n, item in enumerate(items(phase))]
     imported(phase, rows)
     assert analyse_due() == 1
     board = board_of([1.0, 0.5], id=[entry.pk for entry in entries], name=[near, far])
@@ -151,7 +150,7 @@ def test_an_entry_that_too_few_people_scored_has_no_place_beside_those_with_enou
 def test_a_part_of_a_study_that_too_few_people_judged_has_no_column_on_the_board(judged):  # noqa: F811
     """The part with most answers is of four people; the other, of eight, met none of it."""
     phase, entries = judged
-    houses = list(phase.batches.get(state="current").reference.item_ids)
+    houses = items(phase)
     near, far = (entry.method_name for entry in entries)
     rows = [vote(near, far, "left" if (k + n) % 3 else "right", f"r{k}", house) for k in range(4) for n, house in enumerate(houses)]
     rows += [vote(near, far, "left", f"r{k}", house) for k in range(4) for house in houses]
@@ -168,10 +167,9 @@ def test_a_part_of_a_study_that_too_few_people_judged_has_no_column_on_the_board
 
 def test_of_several_studies_the_one_with_most_answers_stands_on_the_board(judged):  # noqa: F811
     phase, entries = judged
-    items = list(phase.batches.get(state="current").reference.item_ids)
-    many = imported(phase, votes_for(entries, items, 0))
+    many = imported(phase, votes_for(entries, items(phase), 0))
     few = Study.import_votes(
-        phase, None, votes_for(entries, items, 1)[: len(items) * 2], slug="few", title="Few", question="?", is_public=True
+        phase, None, votes_for(entries, items(phase), 1)[: len(items(phase)) * 2], slug="few", title="Few", question="?", is_public=True
     )
     while analyse_due():
         pass
@@ -186,17 +184,17 @@ def test_of_several_studies_the_one_with_most_answers_stands_on_the_board(judged
 def test_a_board_follows_the_study_that_the_ranking_of_metrics_follows(judged):  # noqa: F811
     """More people in one, more answers in another, most of both in one that is too early or made up: the second stands for all."""
     phase, entries = judged
-    items = list(phase.batches.get(state="current").reference.item_ids)
-    answers = votes_for(entries, items, 0)
+    houses = items(phase)
+    answers = votes_for(entries, houses, 0)
 
     def brought(slug: str, rows: list[Vote], **more) -> Study:
         return Study.import_votes(phase, None, rows, slug=slug, title=slug, question="?", is_public=True, **more)
 
-    brought("people", [row for row in answers if row.sample in items[:5]])
+    brought("people", [row for row in answers if row.sample in houses[:5]])
     most = brought("answers", [row for row in answers if row.rater < "r6"])
     again = [*answers, *(replace(row, rater=f"{row.rater} again") for row in answers)]
     brought("made-up", again, simulated=True)
-    brought("early", [row for row in again if row.sample in items[:4]])
+    brought("early", [row for row in again if row.sample in houses[:4]])
     while analyse_due():
         pass
     rows = board_of([1.0] * len(entries), id=[entry.pk for entry in entries]).entries
@@ -211,11 +209,10 @@ def test_a_board_follows_the_study_that_the_ranking_of_metrics_follows(judged): 
 
 def test_entries_that_never_met_are_in_no_common_order(judged, client):  # noqa: F811
     phase, entries = judged
-    items = list(phase.batches.get(state="current").reference.item_ids)
     near, far = (entry.method_name for entry in entries)
     # What is far off wins more of its comparisons, in the smaller part.
-    rows = [Vote(f"r{k}", near, "A", "left" if (k + n) % 3 else "right", item) for k in range(8) for n, item in enumerate(items)]
-    rows += [Vote(f"r{k}", far, "B", "left" if (k + n) % 6 else "right", item) for k in range(6) for n, item in enumerate(items)]
+    rows = [Vote(f"r{k}", near, "A", "left" if (k + n) % 3 else "right", item) for k in range(8) for n, item in enumerate(items(phase))]
+    rows += [Vote(f"r{k}", far, "B", "left" if (k + n) % 6 else "right", item) for k in range(6) for n, item in enumerate(items(phase))]
     imported(phase, rows)
     assert analyse_due() == 1
     board = board_of([1.0] * len(entries), id=[entry.pk for entry in entries]).entries
@@ -292,11 +289,10 @@ def test_opinion_scores_give_their_column_and_marks(judged, client):  # noqa: F8
 
 def test_a_metric_of_the_whole_set_has_no_sample_but_an_order(judged, monkeypatch):  # noqa: F811
     phase, entries = judged
-    items = list(phase.batches.get(state="current").reference.item_ids)
-    study = imported(phase, votes_for(entries, items, 0))
+    study = imported(phase, votes_for(entries, items(phase), 0))
     real = Column.spec.fget
     monkeypatch.setattr(Column, "spec", property(lambda column: replace(real(column), level="set")))
-    found = metric_scores(study, study.batch, tuple(items), tuple(sorted(entry.method_name for entry in entries)))[0]
+    found = metric_scores(study, study.batch, tuple(items(phase)), tuple(sorted(entry.method_name for entry in entries)))[0]
     assert np.isnan(found.values).all() and not np.isnan(found.of_methods).any()
     analyse_due()
     line = study.analyses.get().summary.metrics[0]
@@ -305,8 +301,7 @@ def test_a_metric_of_the_whole_set_has_no_sample_but_an_order(judged, monkeypatc
 
 def test_new_scores_of_a_studys_entries_ask_for_its_analysis_again(judged):  # noqa: F811
     phase, entries = judged
-    items = list(phase.batches.get(state="current").reference.item_ids)
-    study = imported(phase, votes_for(entries, items, 0))
+    study = imported(phase, votes_for(entries, items(phase), 0))
     assert analyse_due() == 1 and analyse_due() == 0
     before = study.scored_under
     entries[0].evaluations.update(state="running")
@@ -315,14 +310,13 @@ def test_new_scores_of_a_studys_entries_ask_for_its_analysis_again(judged):  # n
 
 def test_a_study_says_nothing_of_an_entry_that_is_withheld_from_the_board(judged, client, request):  # noqa: F811
     phase, entries = judged
-    items = list(phase.batches.get(state="current").reference.item_ids)
-    imported(phase, votes_for(entries, items, 1))
+    imported(phase, votes_for(entries, items(phase), 1))
     scores = Study.objects.create(phase=phase, slug="scores", title="Scores", question="?", kind="opinions", is_public=True, revision=1)
     for number, entry in enumerate(entries):
         row = StudyEntry.objects.create(study=scores, label=entry.method_name, submission=entry)
         for k in range(6):
             rater, _ = Rater.objects.get_or_create(study=scores, name=f"r{k}")
-            Opinion.objects.create(study=scores, rater=rater, sample=items[0], entry=row, score=2 + number + k % 2)
+            Opinion.objects.create(study=scores, rater=rater, sample=items(phase)[0], entry=row, score=2 + number + k % 2)
     while analyse_due():
         pass
     place, api = (f"challenges/{phase.challenge.slug}/{between}{phase.slug}" for between in ("", "phases/"))
@@ -352,8 +346,7 @@ def test_a_study_says_nothing_of_an_entry_that_is_withheld_from_the_board(judged
 
 def test_the_list_of_studies_asks_no_more_for_more_of_them(judged, client, django_assert_max_num_queries):  # noqa: F811
     phase, entries = judged
-    items = list(phase.batches.get(state="current").reference.item_ids)
-    study = imported(phase, votes_for(entries, items, 0))
+    study = imported(phase, votes_for(entries, items(phase), 0))
     assert analyse_due() == 1
     done = study.analyses.get()
     for number in range(5):
@@ -388,7 +381,7 @@ def test_scores_of_two_people_are_counted_and_give_no_figure(judged, client):  #
 
 def test_a_ranking_keeps_its_figures_and_says_what_was_withdrawn_since(client, judged):  # noqa: F811
     phase, entries = judged
-    study = imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 0))
+    study = imported(phase, votes_for(entries, items(phase), 0))
     while analyse_due():
         pass
     made = snapshots.make(phase, "public")

@@ -31,6 +31,7 @@ from submissions.models import Challenge, Phase
 from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
 from tests.service.leaderboard.views.test_metrics import text, words
 from tests.support.leaderboard.stats.ballots import vote
+from tests.support.leaderboard.studies.scored_houses import items
 
 pytestmark = pytest.mark.django_db
 PAGE = "/metrics/corner_f1/"
@@ -41,7 +42,7 @@ NOTHING = "Once people have compared entries"
 def studied(judged):  # noqa: F811
     """A phase with a public study in which eight raters prefer what corner F1 puts last."""
     phase, entries = judged
-    study = imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 1), simulated=True)
+    study = imported(phase, votes_for(entries, items(phase), 1), simulated=True)
     analyse_due()
     return study
 
@@ -156,8 +157,8 @@ def test_raters_who_were_screened_are_not_counted_among_those_it_is_of(studied, 
 
 def test_the_page_opens_with_a_figure_of_real_people_and_not_with_what_is_newest_and_too_early(studied, client):
     phase = studied.phase
-    items, entries = list(phase.batches.get(state="current").reference.item_ids), list(phase.submissions.filter(status="scored"))
-    few = [vote for vote in votes_for(entries, items, 1) if vote.rater in ("r0", "r1", "r2")]
+    houses, entries = items(phase), list(phase.submissions.filter(status="scored"))
+    few = [vote for vote in votes_for(entries, houses, 1) if vote.rater in ("r0", "r1", "r2")]
     imported(phase, few, slug="real", title="Of three people")
     assert analyse_due() == 1
     page = words(text(client.get(PAGE)))
@@ -178,9 +179,9 @@ def test_beside_figures_of_real_people_nothing_is_said_of_simulated_ones(studied
     figures.save()
     assert difference(known.at(0.3)) in words(text(client.get(PAGE)))
     entries = list(phase.submissions.filter(status="scored"))
-    items = list(phase.batches.get(state="current").reference.item_ids)
+    houses = items(phase)
     near, far = (entry.method_name for entry in entries)
-    level = [vote(near, far, "left" if (k + n) % 2 else "right", f"r{k}", item) for k in range(8) for n, item in enumerate(items)]
+    level = [vote(near, far, "left" if (k + n) % 2 else "right", f"r{k}", item) for k in range(8) for n, item in enumerate(houses)]
     imported(phase, level, slug="real", title="Of real people")
     assert analyse_due() == 1
     response = client.get(PAGE)
@@ -212,8 +213,8 @@ def test_where_it_contradicts_people_is_drawn_for_who_may_see_it_and_hidden_entr
 def test_where_it_contradicts_people_is_said_with_its_number_of_answers_and_without_an_interval_that_there_is_not(judged, client):  # noqa: F811
     """Six people score eight houses: all give far off a point more, and in one study one score of each is another one."""
     phase, entries = judged
-    items = list(phase.batches.get(state="current").reference.item_ids)
-    alike = [Rating(f"r{k}", entry.method_name, 3.0 + n, item) for k in range(6) for item in items for n, entry in enumerate(entries)]
+    houses = items(phase)
+    alike = [Rating(f"r{k}", entry.method_name, 3.0 + n, item) for k in range(6) for item in houses for n, entry in enumerate(entries)]
     varied = [replace(one, score=5.0 - k) if k < 2 else one for k, one in enumerate(alike)]
     about = {"title": "Scores", "question": "How good?", "is_public": True}
     for slug, rows in (("alike", alike), ("varied", varied)):
@@ -234,7 +235,7 @@ def test_of_a_study_whose_answers_are_all_alike_the_page_does_not_say_that_there
     phase, entries = judged
     for score in Score.objects.filter(evaluation__submission__in=entries):
         Score.objects.filter(pk=score.pk).update(vector=np.full(8, 0.5).tobytes(), value=0.5)
-    imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 1))
+    imported(phase, votes_for(entries, items(phase), 1))
     assert analyse_due() == 1
     response = client.get(PAGE)
     page = words(text(response))

@@ -16,16 +16,12 @@ from leaderboard.tasks import build_due_boards
 from leaderboard.wording.weights import card_facts
 from submissions.kinds import FAMILIES
 from submissions.models import Challenge, Phase
+from tests.service.leaderboard.views.test_board import text
 from tests.support.evaluation.networks import random_weights
 from tests.support.leaderboard.property_tables import HOUSES, TIGHT, measured, run_of, table
 from tests.support.leaderboard.scores import entry, spread
 
 pytestmark = pytest.mark.django_db
-
-
-def text(response) -> str:
-    assert response.status_code == 200, response
-    return response.content.decode()
 
 
 def words(html: str) -> str:

@@ -185,7 +185,7 @@ def test_without_its_files_it_is_refused_with_the_command(monkeypatch, tmp_path)
     random_weights.shelf(monkeypatch, tmp_path)
     spec = registry.get("clip_sim_text")
     sentence = weights.refusal(spec, registry.resolve_params(spec.key, {}))
-    assert "“openai-vit-b-32”" in sentence and sentence.endswith(" fetch_weights clip-vit-b-32 clip-bpe-16e6")
+    assert "“openai-vit-b-32”" in sentence and sentence.endswith(" clip-vit-b-32 clip-bpe-16e6")
 
 
 def test_the_fingerprint_follows_the_vocabulary_too(theirs):

