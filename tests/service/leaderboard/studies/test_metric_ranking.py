@@ -98,6 +98,7 @@ def test_places_are_of_differences_that_studies_share_and_what_cannot_be_pooled_
     ]
     rows = {row.key: row for row in found.rows}
     assert verdict(found, rows["d"]).known is Known.NOT_POOLED and rows["e"].line.percent is None  # 1.0 has no logit
+    assert (rows["d"].missing, rows["f"].missing) == (wording.not_pooled(2), wording.trained(rows["f"].line))
     assert verdict(found, rows["f"]).known is Known.TRAINED and rows["f"].trained == (0,) and not rows["f"].studies
     assert rows["a"].over.prediction is not None
     assert [row.key for row in found.rows if row.line.places and row.line.places[0] == 1] == ["a", "b"]
