@@ -52,11 +52,14 @@ class BoardRows:
         self.choice = choice if known else replace(choice, sort=OVERALL)
         self.people = self.by_slug.get(PEOPLE)
         self.metrics = [metric for metric in board.metrics if metric.slug != PEOPLE]
-        # What teams state of their entries, as columns that can be chosen.
-        self.stated = {
+
+    @cached_property
+    def stated(self) -> dict[str, EntryField]:
+        """The columns of what teams state of their entries, which can be chosen: of the fields that some entry has."""
+        return {
             f"{STATED}{name}": field
             for name, field in PUBLIC_FIELDS.items()
-            if field.scale and any(getattr(entry, name) for entry in board.entries)
+            if field.scale and any(getattr(entry, name) for entry in self.board.entries)
         }
 
     @cached_property
@@ -117,6 +120,8 @@ class BoardRows:
     def indices(self) -> list[int]:
         """All rows of the choice, in its order."""
         text, entries = self.choice.text.casefold().strip(), self.board.entries
+        if self.choice.baselines and not self.choice.mine and not text:
+            return self._in_order
         return [
             index
             for index in self._in_order

@@ -34,7 +34,8 @@ class Effects:
 
 
 def effects(summary: Summary) -> Effects | None:
-    """None where no rule leaves anybody out. A figure that only everybody's answers are enough for has a dash in the place of the other."""
+    """None where no rule leaves anybody out. A figure that only everybody's answers are enough for has a dash in the place of the other.
+    There is a branch for each figure that one of the two may lack."""
     before, people = summary.unscreened, summary.n_people
     if before is None or people is None:
         return None
@@ -43,18 +44,15 @@ def effects(summary: Summary) -> Effects | None:
     agreed = {line.key: line.decided for line in before.metrics}
     left = {line.method: line.value for line in summary.ranked if summary.shows(line)}
     names = [*left, *(name for name, ends in values.items() if name not in left and ends[1] is not None)]
-    entries = (
-        Effect(name, _words(left.get(name, NOTHING), *scale), _words(values[name], *scale))
-        for name in names
-        if name in values and name not in out
-    )
+    shown = (name for name in names if name in values and name not in out)
+    entries = tuple(Effect(name, _words(left.get(name, NOTHING), *scale), _words(values[name], *scale)) for name in shown)
     metrics = []
     for line in summary.metrics:
         found, own = agreed.get(line.key), line.decided
         if found is not None and not line.reference_point and (own.low is not None or found.low is not None):
             own_words = _words(own.ends if own.low is not None else NOTHING, 100.0, 0)
             metrics.append(Effect(line.title or line.key, own_words, _words(found.ends, 100.0, 0)))
-    return Effects(people, before.raters, tuple(entries), tuple(metrics))
+    return Effects(people, before.raters, entries, tuple(metrics))
 
 
 def _words(ends: Ends, times: float, digits: int) -> str:

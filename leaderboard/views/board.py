@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -244,7 +244,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         return {"snapshot": None, "rows": None}
     board = snapshot.board
     people = of_board(board)
-    rows = BoardRows(with_people(board), choice_of(request, place.phase), place.viewer.team_id)
+    rows, facts = ordered(snapshot.seen, choice_of(request, place.phase), place.viewer.team_id)
     sees_pictures = not board.imported and place.viewer.may("phase.see_reference", place.phase)
     pictured = f"{snapshot.batch_id}.{thumbnails.VERSION}" if sees_pictures else ""
     names = place.challenge.slug, place.phase.slug, place.phase.time_zone, get_language()
@@ -260,11 +260,6 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "rows": rows,
         "rule": board_words.rule(board.rule),
         "n_folded_of_rule": sum(metric.slug in in_rule for metric in rows.folded),
-        "foot": certainty.foot(board, rows.standing),
-        "made_before": certainty.before(board),
-        "leads": certainty.leads(board, rows.standing),
-        "first_place": certainty.first_place(board),
-        "ranges": first_place.by_rule(board),
         "entry_words": board_words.ENTRIES[board.phase.entries],
         "value_title": value_title,
         "columns": [BoardColumn.of(request, place, rows, metric, people) for metric in rows.visible_metrics],
@@ -280,7 +275,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "pages": page_numbers(rows.page, rows.n_pages),
         "file_formats": FILE_FORMATS.values(),
         "is_filtered": bool(rows.choice.text or rows.choice.mine or not rows.choice.baselines),
-    } | (_people_context(place, board, people, rows.people) if people else {})
+    } | facts | (_people_context(place, board, people, rows.people) if people else {})
 
 
 def _people_context(place: PhasePlace, board: Board, people: People, column: MetricColumn | None) -> dict:
@@ -307,7 +302,6 @@ def _people_context(place: PhasePlace, board: Board, people: People, column: Met
         "orders": [OrderRow(people.titles.get(slug, slug), line.rho, printed.get(slug)) for slug, line in people.columns.items()]
         if people.only_means
         else [],
-        "peoples_ranges": first_place.by_people(board, column),
         "peoples_first": peoples_first,
     }
 
@@ -322,6 +316,22 @@ def written(
 ) -> bytes:
     """A file of the board: it never changes, and of thousands of entries it takes a fifth of a second to write."""
     return FILE_FORMATS[kind].write(BoardRows(with_people(seen.board), choice, team).table(caption)).encode()
+
+
+@kept(size=64)
+def ordered(seen: Seen, choice: Choice, team: int | None) -> tuple[BoardRows, dict[str, Any]]:
+    """The rows of a board in the order of the choice, and the statements on all its entries. Both look at every entry, and are the same
+    whenever the same ranking is read."""
+    board = seen.board
+    rows = BoardRows(with_people(board), choice, team)
+    return rows, {
+        "foot": certainty.foot(board, rows.standing),
+        "made_before": certainty.before(board),
+        "leads": certainty.leads(board, rows.standing),
+        "first_place": certainty.first_place(board),
+        "ranges": first_place.by_rule(board),
+        "peoples_ranges": first_place.by_people(board, rows.people),
+    }
 
 
 @kept(size=128)

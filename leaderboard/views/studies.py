@@ -144,7 +144,7 @@ def _listed(study: Study, hidden: frozenset[int]) -> dict[str, Any]:
 
 def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
     """One study: what people prefer, how far metrics agree, contradictions, reliability, whether it is enough; `?criterion=` chooses
-    among several."""
+    among several. There is a branch for each thing that a study may lack."""
     place = phase_place(request.user, challenge, phase)
     if not place.sees_board:
         return not_shown_yet(request, place, "people")
@@ -261,7 +261,8 @@ def seen(place: PhasePlace) -> list[Study]:
 
 
 def _analysis_context(place: PhasePlace, study: Study, summary: Summary, metric: str) -> dict:
-    """Context of an analysis beside the board; `metric` is the one whose values are drawn over opinion scores."""
+    """Context of an analysis beside the board; `metric` is the one whose values are drawn over opinion scores. There is a branch for each
+    part of the page that an analysis may lack."""
     noun, titles, snapshot = study.noun, metric_titles(study.phase), current_ranking(place)
     board = snapshot.board if snapshot else None
     lines = lines_of(summary, titles, noun)

@@ -146,6 +146,11 @@ class Challenge(models.Model):
         """Its logo: the picture of that name, whatever its format; None without one."""
         return next((file for file in self.files.all() if file.kind == ChallengeFile.Kind.PICTURE and Path(file.name).stem == LOGO), None)
 
+    @property
+    def tabs(self) -> models.QuerySet[ChallengePage]:
+        """Pages that organizers added, without their texts."""
+        return self.pages.only("slug", "title")
+
     @staticmethod
     def new_access_key() -> str:
         return secrets.token_urlsafe(24)
