@@ -113,7 +113,8 @@ def _compact_pages() -> None:
     client.Client.request = compact
 
     def keep_first(store: dict[str, Any], template: Any, context: Any, **sent: Any) -> None:
-        is_part = "/parts/" in (template.name or "")
+        name = template.name or ""
+        is_part = "/parts/" in name or name.startswith("django/")  # which has the fields of forms
         if "context" not in store or (store["is_of_part"] and not is_part):
             store["context"], store["is_of_part"] = ContextList([copy(context)]), is_part
 
