@@ -161,7 +161,7 @@ def progress(
     rows += [("–", label, rounded(value).text, "baseline") for label, value in baselines]
     summary = (
         f"The best {metric.title} ({metric.direction}) is {rounded(best.value).text}, first by {best.label} on {best.time:%-d %B %Y}, "
-        f"after {counted(len(records), 'record')} among {counted(len(came), 'entry')}."
+        f"the last of {counted(len(records), 'record')} that {counted(len(came), 'entry')} set."
     )
     return Chart(summary, columns, tuple(rows), Axis(columns[0], "time"), Axis(metric.label), tuple(marks))
 

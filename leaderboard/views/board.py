@@ -253,29 +253,33 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
     every_column += (("column", slug) for slug in (*(metric.slug for metric in rows.metrics), *rows.stated_in_sight))
     value_title = board_words.VALUE_TITLES.get(board.overall.rule, "")
     in_rule = board.overall.metrics if board.overall.rule != "primary" else ()
-    return {
-        "units": plural(board.resampled),
-        "snapshot": snapshot,
-        "ranking": board,
-        "rows": rows,
-        "rule": board_words.rule(board.rule),
-        "n_folded_of_rule": sum(metric.slug in in_rule for metric in rows.folded),
-        "entry_words": board_words.ENTRIES[board.phase.entries],
-        "value_title": value_title,
-        "columns": [BoardColumn.of(request, place, rows, metric, people) for metric in rows.visible_metrics],
-        "lines": lines,
-        "popovers": popovers,
-        "every_column": urlencode(every_column),
-        "n_columns": len(rows.visible_metrics) + len(rows.stated_in_sight) + sum(map(bool, (rows.people, value_title, rows.folded))),
-        "people_column": rows.people,
-        "people_head": Head.of(request, rows, PEOPLE, True),
-        "rank_head": Head.of(request, rows, "rank"),
-        "name_head": Head.of(request, rows, "name"),
-        "date_head": Head.of(request, rows, "date", True),
-        "pages": page_numbers(rows.page, rows.n_pages),
-        "file_formats": FILE_FORMATS.values(),
-        "is_filtered": bool(rows.choice.text or rows.choice.mine or not rows.choice.baselines),
-    } | facts | (_people_context(place, board, people, rows.people) if people else {})
+    return (
+        {
+            "units": plural(board.resampled),
+            "snapshot": snapshot,
+            "ranking": board,
+            "rows": rows,
+            "rule": board_words.rule(board.rule),
+            "n_folded_of_rule": sum(metric.slug in in_rule for metric in rows.folded),
+            "entry_words": board_words.ENTRIES[board.phase.entries],
+            "value_title": value_title,
+            "columns": [BoardColumn.of(request, place, rows, metric, people) for metric in rows.visible_metrics],
+            "lines": lines,
+            "popovers": popovers,
+            "every_column": urlencode(every_column),
+            "n_columns": len(rows.visible_metrics) + len(rows.stated_in_sight) + sum(map(bool, (rows.people, value_title, rows.folded))),
+            "people_column": rows.people,
+            "people_head": Head.of(request, rows, PEOPLE, True),
+            "rank_head": Head.of(request, rows, "rank"),
+            "name_head": Head.of(request, rows, "name"),
+            "date_head": Head.of(request, rows, "date", True),
+            "pages": page_numbers(rows.page, rows.n_pages),
+            "file_formats": FILE_FORMATS.values(),
+            "is_filtered": bool(rows.choice.text or rows.choice.mine or not rows.choice.baselines),
+        }
+        | facts
+        | (_people_context(place, board, people, rows.people) if people else {})
+    )
 
 
 def _people_context(place: PhasePlace, board: Board, people: People, column: MetricColumn | None) -> dict:

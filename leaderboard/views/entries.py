@@ -34,7 +34,7 @@ HAS = {
 
 
 def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
-    """Newest first: what the board may show, and the viewer's own in any state."""
+    """Newest first: what the board may show, and the viewer's own in any state. There is a branch for each filter of the list."""
     place = phase_place(request.user, challenge, phase)
     text, mine = search_text(request), request.GET.get("mine") == "yes"
     state = request.GET.get("state", "")

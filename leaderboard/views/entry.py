@@ -65,8 +65,8 @@ DIAGNOSES = {  # by what `submissions.formats.box_alignment.diagnosis` says
     ),
     "fits": (
         "No unit, axis or offset error found",
-        "We compared the box around each of its {items} with the reference's. For most of them size, order of axes and place agree. "
-        "This says nothing of how good the shapes are.",
+        "To check unit and axes, we compared the box around each of its {items} with the reference's. For most of them size, order of "
+        "axes and place agree. This says nothing of how good the shapes are.",
     ),
 }
 

@@ -235,7 +235,7 @@ def verdict(found: Verdict) -> Statement:
         rest += f" (another rater: {share_of(line.another)})"
     rest += "."
     if line.places is not None:
-        rest += f" Its place among {found.placed} metrics is {places(line)} (95 % range)."
+        rest += f" By agreement with people its place among {found.placed} metrics is {places(line)} (95 % range)."
     return Statement.of(f"This metric picks the same winner as {who} in ", figure, rest, *(f" {sentenced(note)}" for note in caveats(line)))
 
 

@@ -57,14 +57,14 @@ def material(name: str) -> str:
 
 
 def people(record: EvidenceRecord, criterion: CriterionFigures) -> str:
-    """Count of raters and of what they gave: "16 raters", "17,788 ratings, raters not known", "means alone"."""
+    """Count of raters and of what they gave: "16 raters", "17,788 ratings, raters not known", "mean scores only"."""
     if criterion.basis is Basis.PERSONS:
         return f"{criterion.raters:,} raters, {criterion.answers:,} ratings"
     return {
         Basis.PAIRS: f"{criterion.raters or 0:,} raters, {criterion.answers:,} votes",
         Basis.SCORES: f"{criterion.answers:,} ratings without raters' names",
         Basis.ERRORS: "means with their errors",
-        Basis.MEANS: "means alone",
+        Basis.MEANS: "mean scores only",
         Basis.PAIRS_WITHOUT_PERSONS: f"{criterion.answers:,} votes without raters' names",
     }[criterion.basis]
 
@@ -195,7 +195,8 @@ def size(record: EvidenceRecord, criterion: CriterionFigures) -> str:
     if between is not None and between.shown and between.value is not None:
         said += f" and in {with_interval(between)} of 100 between {several(words.family)}"
     if across is not None and across.shown and across.value is not None:
-        said += f". Across {several(words.item)}, the ρ of size with people's means is {with_interval(across, across=True)}"
+        said += f". Over the results of all {several(words.item)}, Spearman's ρ of size with people's means is "
+        said += with_interval(across, across=True)
     tested = [one for one in criterion.metrics.values() if not one.reference_point]
     said += _above_size(f"Within one {words.item}", map(within_of, tested))
     said += _above_size(f"Across {several(words.item)}", (one.srocc for one in tested))
@@ -257,7 +258,8 @@ def within_and_across(title: str, rows: Sequence[tuple[EvidenceRecord, Criterion
         said.append(
             f"In {record.called}, {title} picks the same result as people within one {words.item} in {with_interval(within)} of 100 "
             f"{_compared(criterion)}{beside}. "
-            f"Across {several(words.item)} the ρ of {title} with people's means is {with_interval(across, across=True)}{rival}."
+            f"Over the results of all {several(words.item)}, Spearman's ρ of {title} with people's means is "
+            f"{with_interval(across, across=True)}{rival}."
         )
     return " ".join(said)
 

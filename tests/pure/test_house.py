@@ -262,6 +262,34 @@ def test_a_benchmark_sets_its_settings_before_it_imports_what_reads_them():
     assert early == []
 
 
+LONG = {  # functions of more branches; the docstring of each gives the reason
+    "leaderboard/evidence/manifest.py:check",
+    "leaderboard/evidence/manifest.py:_faults",
+    "leaderboard/stats/evidence/analysis.py:figures",
+    "leaderboard/studies/screening_effects.py:effects",
+    "leaderboard/studies/size_control.py:sizes_of",
+    "leaderboard/views/entries.py:entries",
+    "leaderboard/views/studies.py:study",
+    "leaderboard/views/studies.py:_analysis_context",
+}
+
+
+def branches(function: ast.AST) -> int:
+    """The ways through a function, one more than its decisions; conditional expressions and conditions of comprehensions count."""
+    one = (ast.If, ast.IfExp, ast.For, ast.While, ast.ExceptHandler, ast.match_case, ast.Assert, ast.comprehension)
+    found = 1
+    for node in ast.walk(function):
+        found += isinstance(node, one)
+        found += len(node.ifs) if isinstance(node, ast.comprehension) else 0
+        found += len(node.values) - 1 if isinstance(node, ast.BoolOp) else 0
+    return found
+
+
+def test_no_other_function_has_more_than_twenty_branches():
+    functions = ((path, node) for path in files(*ROOMS) for node in nodes(path) if isinstance(node, ast.FunctionDef))
+    assert {f"{path.relative_to(ROOT)}:{node.name}" for path, node in functions if branches(node) > 20} == LONG
+
+
 def test_the_top_level_holds_what_the_layout_names():
     import subprocess
 

@@ -260,12 +260,13 @@ _PIECES = MetricSpec(
     unit="",
     params=(_FEATURES, PRECISION),
     worst="0",
-    doc="How plausible the parts of a render are, compared with clean views of its scene from any viewpoint. Each cell is matched to "
-    "the clean views, and its distance is compared with those between clean views at the cell it matches. A piece of a clean view that is "
-    "matched often counts once, so an empty picture gains nothing. It needs no aligned reference. There is no value with fewer than 4 "
-    "clean views or a side under 96 px. At most 100 clean views are used, and images are scaled to at most 960 pixels on their longer "
-    "side. A clean view scores about 0.5, not 1: compare entries view by view, and with the clean views' scores among the "
-    "parts. A view that copies a clean view gets 0. A view that scores above all clean views gets the score of the best clean view.",
+    doc="How plausible the parts of a render are, compared with clean views of its scene from any viewpoint. Each cell is matched to the "
+    "most similar cell of the clean views. Its distance to that cell is compared with the distances between clean views at that cell. "
+    "A piece of a clean view that is matched often counts once, so an empty picture gains nothing. It needs no aligned reference. "
+    "There is no value with fewer than 4 clean views or a side under 96 px. At most 100 clean views are used, and images are scaled "
+    "to at most 960 pixels on their longer side. A clean view scores about 0.5, not 1: compare entries view by view, and with the "
+    "clean views' scores among the parts. A view that copies a clean view gets 0. A view that scores above all clean views gets the "
+    "score of the best clean view.",
     origin=_ORIGIN,
     function=puzzlesim_pieces,
     needs=("clean views",),

@@ -186,7 +186,7 @@ def test_which_metrics_may_be_the_best(places, said):
         (
             Verdict(Known.FIGURE, Line("m", agreement(0.72, 0.68, 0.76), TWO, Standing.HUMAN_LEVEL, (1, 2)), placed=3),
             "This metric picks the same winner as people in 72 of 100 comparisons [68, 76]: human level (another rater: 80 "
-            "[75, 85]). Its place among 3 metrics is 1–2 (95 % range).",
+            "[75, 85]). By agreement with people its place among 3 metrics is 1–2 (95 % range).",
         ),
         (
             Verdict(Known.FIGURE, Line("m", agreement(0.52, 0.48, 0.56), TWO, Standing.AT_CHANCE, above_size=False), simulated=True),

@@ -134,7 +134,7 @@ def test_size_is_told_within_and_between_families_together():
     assert within.startswith(
         "The size of a result alone agrees with people in 84 [80, 88] of 100 comparisons within one camera path and in 77 [73, 82] of "
     )
-    assert across == "Across camera paths, the ρ of size with people's means is .78."
+    assert across == "Over the results of all camera paths, Spearman's ρ of size with people's means is .78."
     metrics = {
         "size": size,
         "a": MetricFigures(column="a", decided=SetFigure(value=0.9, above_size=True), srocc=SetFigure(value=0.7, above_size=False)),
@@ -196,7 +196,7 @@ def test_both_figures_of_a_metric_are_told_together_with_what_rules_it_out():
     said = wording.within_and_across("PSNR", [(record(short="QA"), criterion(), figures)], {"a": "DISTS, .85 [.71, .93],"})
     assert said == (
         "In QA, PSNR picks the same result as people within one camera path in 84 [80, 88] of 100 comparisons. "
-        "Across camera paths the ρ of PSNR with people's means is .44 [.06, .71]. There PSNR is ruled out as the best metric; "
-        "DISTS, .85 [.71, .93], may be the best."
+        "Over the results of all camera paths, Spearman's ρ of PSNR with people's means is .44 [.06, .71]. There PSNR is ruled out as "
+        "the best metric; DISTS, .85 [.71, .93], may be the best."
     )
     assert "Others computed the values." in wording.as_published("PSNR", [(record(short="QA"), criterion(), figures)])
