@@ -160,8 +160,8 @@ def progress(
     rows = [(f"{p.time:%Y-%m-%d %H:%M:%S}", p.label, rounded(p.value).text, "record") for p in records]
     rows += [("–", label, rounded(value).text, "baseline") for label, value in baselines]
     summary = (
-        f"The best {metric.title} ({metric.direction}) is {rounded(best.value).text}, first by {best.label} on {best.time:%-d %B %Y}, "
-        f"the last of {counted(len(records), 'record')} that {counted(len(came), 'entry')} set."
+        f"The best {metric.title} ({metric.direction}) is {rounded(best.value).text}, first by {best.label} on {best.time:%-d %B %Y}. "
+        f"Of {counted(len(came), 'entry')}, {len(records)} set a record."
     )
     return Chart(summary, columns, tuple(rows), Axis(columns[0], "time"), Axis(metric.label), tuple(marks))
 

@@ -9,6 +9,7 @@ from leaderboard.stats.evidence.judged import Basis
 from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, MetricFigures
 from leaderboard.stats.evidence.reproduction import PrintedLine, Reproduction, Statistic
 from leaderboard.stats.minimums import GROUPS_FOR_FIRM_INTERVAL
+from leaderboard.wording.figures import beside_chance
 from leaderboard.wording.nouns import plural
 from leaderboard.wording.statement import Part, Statement, Tone
 
@@ -40,8 +41,8 @@ def interval(figure: SetFigure, across: bool) -> str:
     """The 95 % interval in brackets; empty where there is none."""
     if figure.low is None or figure.high is None:
         return ""
-    write = decimal if across else percent
-    return f"[{write(figure.low)}, {write(figure.high)}]"
+    low, high = (decimal(end) if across else beside_chance(end) or percent(end) for end in (figure.low, figure.high))
+    return f"[{low}, {high}]"
 
 
 def with_interval(figure: SetFigure, across: bool = False) -> str:

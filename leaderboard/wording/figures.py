@@ -6,6 +6,7 @@ import math
 
 NOTHING = "–"
 SMALLEST = 1e-9  # a value nearer to 0 is shown as 0
+CHANCE = 0.5  # share of comparisons in which a coin picks as people do
 POINTS = "points"  # the differences of two shares, in points of a hundred
 
 
@@ -42,5 +43,17 @@ def written(value: float | None, digits: int | str | None = None) -> str:
 
 
 def interval(low: float | None, high: float | None, digits: int | str | None = None) -> str:
-    """The interval of a value that is `written` so; empty where it is not known."""
-    return "" if low is None or high is None else f"[{written(low, digits)}, {written(high, digits)}]"
+    """The interval of a value that is `written` so; empty where it is not known. An end that would round to chance, and is not there, has a
+    decimal: `[50.3, 88]`."""
+    if low is None or high is None:
+        return ""
+    low_end, high_end = ((digits is None and beside_chance(end)) or written(end, digits) for end in (low, high))
+    return f"[{low_end}, {high_end}]"
+
+
+def beside_chance(value: float) -> str:
+    """A share of 100 that would round to chance and is not there: `50.3`, or `>50` where a decimal does not show it; else empty."""
+    if abs(value - CHANCE) < SMALLEST or round(100 * value) != round(100 * CHANCE):
+        return ""
+    text = f"{100 * value:.1f}"
+    return text if float(text) != 100 * CHANCE else f"{'>' if value > CHANCE else '<'}{share(CHANCE)}"

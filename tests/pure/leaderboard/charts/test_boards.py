@@ -255,7 +255,7 @@ SAME = [Series(name, (1.0, 0.5, 1.0, 1.0)) for name in "abc"]
         ),
         (
             progress(HSS, POINTS),
-            "The best HSS (higher is better) is 0.6000, first by best on 8 November 2026, the last of 3 records that 5 entries set.",
+            "The best HSS (higher is better) is 0.6000, first by best on 8 November 2026. Of 5 entries, 3 set a record.",
         ),
         (
             differences(HSS, A, B, ITEMS, TESTED, noun="body"),

@@ -24,3 +24,8 @@ def test_an_interval_is_written_as_its_value():
         interval(0.78, 0.876) == "[78, 88]" and interval(0.78, 0.876, 2) == "[0.78, 0.88]" and interval(-0.03, 0.1, POINTS) == "[−3, +10]"
     )
     assert interval(None, 0.5) == interval(0.5, None) == "" and written(0.5, POINTS) == "+50"
+
+
+def test_an_end_that_rounding_would_put_at_chance_keeps_its_side():
+    assert interval(0.503, 0.88) == "[50.3, 88]" and interval(0.31, 0.4961) == "[31, 49.6]" and interval(0.5, 0.88) == "[50, 88]"
+    assert interval(0.5001, 0.88) == "[>50, 88]" and interval(0.31, 0.4999) == "[31, <50]" and interval(0.503, 0.88, 2) == "[0.50, 0.88]"
