@@ -155,9 +155,9 @@ class BoardRows:
         own = self.choice.mine or any(self.board.entries[index].team_id == self.team for index in self.on_page)
         return self.team if own else None
 
-    @cached_property
+    @property
     def lines(self) -> list[Line]:
-        """The rows of the page."""
+        """The rows of the page, made anew: what draws them is kept, and they are large."""
         standing, start, on_page = self.standing, (self.page - 1) * self.per_page, self.on_page
         below = [*self.indices[start + 1 : start + len(on_page) + 1], None][: len(on_page)]
         pieces = [""] * len(self.indices)
@@ -184,6 +184,12 @@ class BoardRows:
                 difference=difference,
             )
 
+    @cached_property
+    def _last_of_cut(self) -> int:
+        """The last rank, where entries below the first ones are not tested; else 0. An entry whose interval reaches it may have any rank
+        below."""
+        return sum(rank is not None for rank in self.standing.rank) if "first" in self.standing.untested else 0
+
     def _line(self, index: int, next_: int | None, bracket: str) -> Line:
         board, standing, overall = self.board, self.standing, self.board.overall
         entry, people = board.entries[index], None
@@ -192,8 +198,6 @@ class BoardRows:
         for metric in self.folded:
             if (place_by := metric.rank[index]) is not None:
                 folded.setdefault(place_by, []).append(metric.title)
-        # Where entries below the first ones are not tested, one whose interval reaches the last rank may stand anywhere below.
-        last_of_cut = sum(rank is not None for rank in standing.rank) if "first" in standing.untested else 0
         low, high = standing.rank_low[index], standing.rank_high[index]
         if self.people is not None:
             found, reason = board.people, None
@@ -205,7 +209,7 @@ class BoardRows:
             rank=standing.rank[index],
             low=low,
             high=high,
-            is_open=high == last_of_cut,
+            is_open=high == self._last_of_cut,
             bracket=bracket,
             untested=untested(board, standing, index),
             by_rule=board.rule_value(index) if standing is overall else None,

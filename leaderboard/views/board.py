@@ -351,11 +351,12 @@ def rendered(
 ) -> tuple[SafeString, SafeString]:
     """The rows of a page of the board and the notes on single values, as HTML. This is most of the page's work, and the result is the same
     for all viewers with the same rights and choices. `pictured` names the pictures of its entries, if the viewer may see them."""
-    whole = seen.board
-    rows, people = BoardRows(with_people(whole), choice, team), whole.people
+    whole, (rows, _) = seen.board, ordered(seen, choice, team)
+    people, drawn = whole.people, rows.lines
     context = {
         "rows": rows,
-        "widths": board_words.widths(rows.lines),
+        "lines": drawn,
+        "widths": board_words.widths(drawn),
         "pictured": pictured,
         "value_title": board_words.VALUE_TITLES.get(whole.overall.rule, ""),
         "challenge": challenge,
