@@ -273,11 +273,11 @@ def _read_table(package: Package, table: str, manifest: Manifest, notes: _Notes,
 def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[Item, str]]:
     """Return each item with its file. Other files become problems, or warnings where they may be ignored."""
     items = {item.id: item for item in manifest.items}
-    there = f"{_place(manifest)} ({_endings(manifest)})"
+    there = f"{_place(manifest)} ({_wanted(manifest)})"
     suffixes = Counter(PurePosixPath(file.name).suffix.lower() for file in package.files)
     wanted = {suffix for suffix in suffixes if manifest.kind.suffixes.get(suffix) in manifest.formats}
     if not wanted:
-        notes.problem(package.label, f"no file has a suffix of {there}; found {_files(suffixes)}", Fault.SUFFIX)
+        notes.problem(package.label, f"no file has a suffix of {there}; found {_counts_by_suffix(suffixes)}", Fault.SUFFIX)
         notes.sent.update(items)  # one sentence says it of all items
         return []
     taken: dict[str, str] = {}
@@ -307,12 +307,12 @@ def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[
     return [(items[item], taken[item]) for item in manifest.item_ids if item in taken]
 
 
-def _files(suffixes: Counter[str]) -> str:
+def _counts_by_suffix(suffixes: Counter[str]) -> str:
     """Numbers of files of the three most frequent suffixes, for a sentence."""
     return " and ".join(f"{n} {suffix or 'suffixless'} file{'' if n == 1 else 's'}" for suffix, n in suffixes.most_common(3))
 
 
-def _endings(manifest: Manifest) -> str:
+def _wanted(manifest: Manifest) -> str:
     """Suffixes and file names that the phase takes, for a sentence."""
     tables = " or ".join(FILE_NAMES) if "s23dr" in manifest.formats else ""
     return ", ".join(filter(None, (manifest.kind.wanted(manifest.formats), tables)))

@@ -133,8 +133,8 @@ def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) 
 
 @dataclass(frozen=True)
 class Placed:
-    """A part beside the tables of all: its samples and entries as the study calls them, in order, the rows of its samples, and the columns
-    of those of its entries (`known`) that have an answer."""
+    """A part beside the tables of all parts. `samples` and `labels` are its samples and entries, in order, by the study's names for them.
+    `rows` are the places of the samples in the tables. `known` are the entries that have an answer, and `columns` their places."""
 
     part: Part
     samples: list[str]

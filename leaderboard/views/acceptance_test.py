@@ -118,6 +118,7 @@ def _acceptance_test_and_place(request: HttpRequest, pk: int) -> tuple[SuiteRun,
 
 
 def _damage(name: str) -> str:
+    """A damage of pictures and its strength, in words."""
     if name == design.CLEAN:
         return "clean"
     return wording.damage_words(name) + {"weak": ", weak", "strong": ", strong"}.get(name.rpartition(":")[2], "")
