@@ -350,7 +350,7 @@ SPECS = (
         ),
         worst="1",
         doc="Length of the edges to delete and to insert, plus the distance that corners of kept edges have to move, relative to the "
-        "reference's length. Edges are matched as for edge F1. Unlike the published evaluator it compares the prediction, not the labels, "
+        "reference's length. Edges are matched as for edge F1. Unlike the published evaluator, the metric compares the prediction, not the labels, "
         "with the reference.",
         origin=parameters.BUILDING3D,
         function=wed_ap,
