@@ -45,7 +45,8 @@ EDGES = Peer(
 WED = Peer(
     "the S23DR scorer of 2024 `compute_WED`",
     False,
-    "it uses a wrong index of a vertex if predicted vertices are left unmatched; our `compat_index=True` repeats this error and gives equal values",
+    "it uses a wrong index of a vertex if predicted vertices are left unmatched; our "
+    "`compat_index=True` repeats this error and gives equal values",
     "wireframe/test_wed.py::test_the_official_codes_wrong_index_can_be_repeated",
 )
 CHAMFER = Peer(
@@ -99,7 +100,8 @@ PEERS: Mapping[str, tuple[Peer, ...]] = MappingProxyType(
             Peer(
                 "torchmetrics",
                 False,
-                "torchmetrics mirrors the image at its border and counts the border too. Where the window lies within the image, values are equal",
+                "torchmetrics mirrors the image at its border and counts the border too. Where the window lies within the image, values "
+                "are equal",
                 "render/test_ssim.py::test_agrees_with_torchmetrics_where_the_window_fits",
             ),
         ),
