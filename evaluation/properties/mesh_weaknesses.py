@@ -84,7 +84,8 @@ HAIR_DECIDES_EVERYTHING: Example = (
 )
 SATURATION: Example = (
     "Beyond a distance, everything counts the same",
-    "A plate raised by a tenth of its side is nearly right; a plate raised by twice its side is wrong. The metric gives {0:.2f} and {1:.2f}.",
+    "A plate raised by a tenth of its side is nearly right; a plate raised by twice its side is wrong. The metric gives {0:.2f} and "
+    "{1:.2f}.",
     PLATE,
     (("raised by 0.1", _moved(PLATE, 0, 0, 0.1)), ("raised by 2", _moved(PLATE, 0, 0, 2))),
 )

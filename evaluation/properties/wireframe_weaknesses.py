@@ -137,7 +137,8 @@ CUT: Example = (
 )
 FAR_IS_FAR: Example = (
     "Near is as bad as far away",
-    "One entry is a house moved by 2.4 m, which is nearly right to people; the other is moved by 40 m. The metric gives {0:.2f} and {1:.2f}.",
+    "One entry is a house moved by 2.4 m, which is nearly right to people; the other is moved by 40 m. The metric gives {0:.2f} and "
+    "{1:.2f}.",
     HOUSE,
     (("moved 2.4 m", _moved(HOUSE, 1.3, 1.4, 1.5)), ("moved 40 m", FAR)),
 )
@@ -193,13 +194,15 @@ ONE_CORNER_ENOUGH: Example = (
 )
 WRONG_CORNERS_FREE: Example = (
     "Any number of wrong corners is free",
-    "The entry has twenty loose points above the roof, which are nonsense to people. It also has all right corners, so the score is {0:.2f}.",
+    "The entry has twenty loose points above the roof, which are nonsense to people. It also has all right corners, so the score is "
+    "{0:.2f}.",
     HOUSE,
     (("twenty loose points", LOOSE_POINTS),),
 )
 REWARDS_FINDING_LESS: Example = (
     "The metric rewards finding less",
-    "Only matched corners are measured. One right corner among wrong corners gives {0:.2f} m; a whole outline moved by 20 cm gives {1:.2f} m.",
+    "Only matched corners are measured. One right corner among wrong corners gives {0:.2f} m; a whole outline moved by 20 cm gives "
+    "{1:.2f} m.",
     SQUARE,
     (("one corner right", ONE_CORNER_RIGHT), ("all corners 20 cm off", ALL_CORNERS_OFF)),
 )

@@ -114,7 +114,8 @@ _BY_METRIC: tuple[tuple[tuple[str, ...], tuple[str, ...], Reason, str], ...] = (
         ("mono_deform_split",),
         ("edge_recall", "edge_f1"),
         Reason.STEP,
-        f"{OTHER_STEP}Our step may cut an edge that no longer matches, which does not change the distance. By the strict rule the test then fails.",
+        f"{OTHER_STEP}Our step may cut an edge that no longer matches, which does not change the distance. By the strict rule the test "
+        "then fails.",
     ),
     (
         ("mono_deform_split",),

@@ -53,8 +53,8 @@ ASKED = ("see_scores", "see_items", "see_geometry", "see_render", "download", "m
 DIAGNOSES = {  # by what `submissions.formats.box_alignment.diagnosis` says
     "size": (
         "The unit looks wrong",
-        "Most {items} of the entry differ from the reference in size by a power of ten, as millimetres do from metres. The unit of this phase "
-        "is {unit}.",
+        "Most {items} of the entry differ from the reference in size by a power of ten, as millimetres do from metres. The unit of this "
+        "phase is {unit}.",
     ),
     "axes": (
         "The axes look swapped",
@@ -66,8 +66,8 @@ DIAGNOSES = {  # by what `submissions.formats.box_alignment.diagnosis` says
     ),
     "fits": (
         "No unit, axis or offset error found",
-        "We compared the box around each of the entry's {items} with the box around its reference. For most {items} size, order of axes and "
-        "place agree. This check does not compare the shapes.",
+        "We compared the box around each of the entry's {items} with the box around its reference. For most {items} size, order of axes "
+        "and place agree. This check does not compare the shapes.",
     ),
 }
 

@@ -233,7 +233,8 @@ def divided(criterion: CriterionFigures) -> str:
     low, high = (percent(pick(one.value for one in found)) for pick in (min, max))
     reach = f"in {low}" if low == high else f"in {low} to {high}"
     most = percent(max(one.bound for one in found))
-    return f"On comparisons that divided raters ({found[0].n:,} answers), the metrics agree with people {reach} of 100. No metric could agree in more than {most}."
+    said = f"On comparisons that divided raters ({found[0].n:,} answers), the metrics agree with people {reach} of 100."
+    return f"{said} No metric could agree in more than {most}."
 
 
 def beside_leading(record: EvidenceRecord, name: str, criterion: CriterionFigures) -> str:
@@ -258,9 +259,8 @@ def within_and_across(title: str, rows: Sequence[tuple[EvidenceRecord, Criterion
         rival = f". There {title} is ruled out as the best metric; {rivals[record.name]} may be the best" if record.name in rivals else ""
         said.append(
             f"In {record.called}, {title} picks the same result as people within one {words.item} in {with_interval(within)} of 100 "
-            f"{_compared(criterion)}{beside}. "
-            f"Over the results of all {several(words.item)}, Spearman's ρ of {title} with people's means is "
-            f"{with_interval(across, across=True)}{rival}."
+            f"{_compared(criterion)}{beside}. Over the results of all {several(words.item)}, Spearman's ρ of {title} with people's means "
+            f"is {with_interval(across, across=True)}{rival}."
         )
     return " ".join(said)
 

@@ -206,9 +206,9 @@ SPECS = (
         worst="0",
         doc=(
             "How much each patch of a render resembles the most similar patch of the scene's clean views, from any viewpoint. The value is "
-            "the mean of a map in which artifacts have low values. The metric compares with clean views (undamaged pictures from other cameras) and "
-            "needs no reference picture of the view itself. At most 100 clean views are used, and images are scaled to at most 960 pixels "
-            "on their longer side."
+            "the mean of a map in which artifacts have low values. The metric compares with clean views (undamaged pictures from other "
+            "cameras) and needs no reference picture of the view itself. At most 100 clean views are used, and images are scaled to at "
+            "most 960 pixels on their longer side."
         ),
         origin=_ORIGIN,
         function=puzzlesim,
