@@ -231,7 +231,7 @@ def me(request: HttpRequest) -> Any:
     "/tokens",
     response={200: Page[ApiTokenOut], **ERRORS},
     summary="Your API tokens",
-    description="Tokens are made on the account page only, so that a leaked one cannot make others.",
+    description="Tokens are made on the account page only, so that nobody can make further tokens with a leaked token.",
 )
 def list_tokens(request: HttpRequest, paging: PageQuery) -> Any:
     items, following = newest_first(request.user.api_tokens.prefetch_related("challenges"), request, paging)
