@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import html
+import re
 from pathlib import Path
 
 import numpy as np
@@ -124,6 +126,36 @@ def test_without_metrics_people_rank(folder):
     assert answer_sets.analyse_due() == 1
     record = AnswerSet.objects.get().record
     assert record is not None and set(record.criteria["quality"].metrics) == {"constant", "coin"}  # means are no metric of themselves
+
+
+def test_every_page_of_values_of_items_can_be_opened_and_gives_one_interval(tmp_path, client):
+    """Seven items in a group each: an entry's interval on its page and in the API is the board's."""
+    rows = [
+        f"scene {k},1,{entry},{1 + better},2,{20 + k + better},0.{5 - better}" for k in range(7) for better, entry in enumerate(("A,R1", "B,R1"))
+    ]
+    apply(
+        parse(
+            bundle(tmp_path / "bundle", table="\n".join(["Scene,Path,Codec,Rate,Subject_1,Subject_2,PSNR_Y,LPIPS", *rows]) + "\n")
+        ).definition
+    )
+    assert answer_sets.analyse_due() == 1
+    challenge = Challenge.objects.get()
+    snapshot = snapshots.make(challenge.phases.get(), "public")
+    column = snapshot.board.column("psnr-y")
+    for place, entry in enumerate(snapshot.board.entries):
+        score = client.get(f"/api/v1/submissions/{entry.id}").json()["scores"]["psnr-y"]
+        assert score["value"] == column.value[place] and score["ci"] == [column.ci_low[place], column.ci_high[place]]
+    opened, waiting = set(), ["/challenges/judged/"]
+    while waiting:
+        address = waiting.pop()
+        if address in opened:
+            continue
+        opened.add(address)
+        answer = client.get(address)
+        assert answer.status_code in (200, 302), (address, answer.status_code)
+        links = re.findall(r'href="([^"#]*)', answer.content.decode()) if "html" in answer["Content-Type"] else []
+        waiting += [html.unescape(link) for link in links if re.match(r"/(challenges/judged/|entries/|metrics/.*judged|teams/)", link)]
+    assert {f"/entries/{entry.id}/" for entry in snapshot.board.entries} < opened
 
 
 @pytest.mark.parametrize(
