@@ -130,14 +130,10 @@ def test_without_metrics_people_rank(folder):
 
 def test_every_page_of_values_of_items_can_be_opened_and_gives_one_interval(tmp_path, client):
     """Seven items in a group each: an entry's interval on its page and in the API is the board's."""
-    rows = [
-        f"scene {k},1,{entry},{1 + better},2,{20 + k + better},0.{5 - better}" for k in range(7) for better, entry in enumerate(("A,R1", "B,R1"))
-    ]
-    apply(
-        parse(
-            bundle(tmp_path / "bundle", table="\n".join(["Scene,Path,Codec,Rate,Subject_1,Subject_2,PSNR_Y,LPIPS", *rows]) + "\n")
-        ).definition
-    )
+    rows = ["Scene,Path,Codec,Rate,Subject_1,Subject_2,PSNR_Y,LPIPS"]
+    for scene in range(7):
+        rows += [f"scene {scene},1,A,R1,1,2,{20 + scene},0.5", f"scene {scene},1,B,R1,2,2,{21 + scene},0.4"]
+    apply(parse(bundle(tmp_path / "bundle", table="\n".join(rows) + "\n")).definition)
     assert answer_sets.analyse_due() == 1
     challenge = Challenge.objects.get()
     snapshot = snapshots.make(challenge.phases.get(), "public")
