@@ -99,15 +99,15 @@ class _Work:
         self.challenge = Challenge.objects.filter(slug=self.after.slug).first() or Challenge(slug=self.after.slug)
 
     def do(self) -> None:
-        before, after = self.plan.before, self.after
+        old, after = self.plan.old, self.after
         self._challenge()
         self._log()
-        if before is None or before.organizers != after.organizers:
+        if old.organizers != after.organizers:
             self.challenge.organizers.set(User.objects.filter(username__in=after.organizers))
         self._announcements()
         self._pages()
         self._programs()
-        self._files(None, before.files if before else (), after.files)
+        self._files(None, old.files, after.files)
         for change in self.plan.changes:
             if change.kind == "remove" and len(change.path) == 1 and change.path[0].startswith("phase "):
                 remove_phase(self.challenge.phases.get(slug=change.path[0].removeprefix("phase ")))
@@ -151,8 +151,8 @@ class _Work:
             )
 
     def _announcements(self) -> None:
-        before, challenge = self.plan.before, self.challenge
-        old = {(news.title, news.published_at): news for news in before.announcements} if before else {}
+        challenge = self.challenge
+        old = {(news.title, news.published_at): news for news in self.plan.old.announcements}
         for news in self.after.announcements:
             known = old.pop((news.title, news.published_at), None)
             if known is None:
@@ -162,8 +162,8 @@ class _Work:
         Announcement.objects.filter(pk__in=[news.pk for news in old.values()]).delete()
 
     def _pages(self) -> None:
-        before, after = self.plan.before, self.after
-        if before is not None and before.pages == after.pages:
+        after = self.after
+        if self.plan.old.pages == after.pages:
             return
         rows = {row.slug: row for row in self.challenge.pages.all()}
         self.challenge.pages.exclude(slug__in=[page.slug for page in after.pages]).delete()
@@ -174,8 +174,8 @@ class _Work:
 
     def _programs(self) -> None:
         """Metric programs: a new one is stored and checked as if it had been uploaded."""
-        before, challenge = self.plan.before, self.challenge
-        programs = {program.key: program for program in before.programs} if before else {}
+        challenge = self.challenge
+        programs = {program.key: program for program in self.plan.old.programs}
         for program in self.after.programs:
             stored = programs.get(program.key)
             if stored is None or stored.sha256 != program.sha256:
@@ -185,7 +185,7 @@ class _Work:
                 row.publish(program.is_public, self.actor)
 
     def _parent(self, definition: PhaseDef) -> None:
-        was = self._before(definition.slug)
+        was = self.plan.old.phase(definition.slug)
         if was is None or was.parent != definition.parent:
             phase = self.challenge.phases.get(slug=definition.slug)
             phase.parent = self.challenge.phases.get(slug=definition.parent) if definition.parent else None
@@ -214,9 +214,8 @@ class _Work:
             row.delete()
 
     def _phase(self, position: int, definition: PhaseDef) -> None:
-        before = self._before(definition.slug)
-        slugs = [phase.slug for phase in self.plan.before.phases] if self.plan.before else []
-        if before == definition and slugs == [phase.slug for phase in self.after.phases]:
+        before = self.plan.old.phase(definition.slug)
+        if before == definition and [one.slug for one in self.plan.old.phases] == [one.slug for one in self.after.phases]:
             return
         phase = self.challenge.phases.filter(slug=definition.slug).first() or Phase(challenge=self.challenge, slug=definition.slug)
         for name in PHASE_FIELDS:
@@ -246,7 +245,7 @@ class _Work:
 
     def _scoring(self, definition: PhaseDef) -> None:
         """A new batch where a number could change; else what boards and manifests repeat is brought up to date."""
-        before = self._before(definition.slug)
+        before = self.plan.old.phase(definition.slug)
         if before == definition and definition.slug not in {other.phase for other in self.plan.rescorings}:
             return
         phase = self.challenge.phases.get(slug=definition.slug)
@@ -281,9 +280,6 @@ class _Work:
         follow(phase, self.actor)
         answer_sets.follow(phase, self.actor, results.answers)
         phase.touch_board()
-
-    def _before(self, slug: str) -> PhaseDef | None:
-        return self.plan.before.phase(slug) if self.plan.before else None
 
 
 def remove_phase(phase: Phase) -> None:

@@ -25,7 +25,17 @@ from evaluation.networks import weights
 from evaluation.programs import files as program_files
 from evaluation.programs.document import DocumentError
 from leaderboard.bundle import results
-from leaderboard.bundle.definition import IMAGE_FIELDS, PHASE_FIELDS, ChallengeDef, MetricDef, NewsDef, PageDef, PhaseDef, ProgramDef
+from leaderboard.bundle.definition import (
+    CHALLENGE_FIELDS,
+    IMAGE_FIELDS,
+    PHASE_FIELDS,
+    ChallengeDef,
+    MetricDef,
+    NewsDef,
+    PageDef,
+    PhaseDef,
+    ProgramDef,
+)
 from leaderboard.bundle.document import REQUIRED, Problems, Reader, compose, is_null
 from leaderboard.bundle.folder import Folder
 from submissions.kinds import FAMILIES
@@ -71,20 +81,8 @@ def parse(root: Path) -> Bundle:
             validate_email(address)
         except ValidationError:
             problems.add(f"admitted_emails[{n}]", f'expected an e-mail address, found "{address}"')
-    plain = (
-        "title",
-        "summary",
-        "rules_version",
-        "visibility",
-        "needs_approval",
-        "team_size",
-        "simulated",
-        "item_noun",
-        "unit_noun",
-        "licence",
-        "contact",
-    )
-    columns = {name: _column(reader, Challenge, name) for name in plain}
+    apart = ("description", "rules", "family", "admitted_emails", "merge_until", "tags")
+    columns = {name: _column(reader, Challenge, name) for name in CHALLENGE_FIELDS if name not in apart}
     tags = [text for _, text in reader.texts("tags")]
     try:
         check_tags(tags)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from leaderboard.console.forms.challenge import ReasonForm
@@ -24,6 +25,12 @@ def page(
     """The page with its frame (challenge, phase, the tab `here`) and its own context."""
     frame = {"challenge": challenge, "phase": phase, "here": here, "now": timezone.now()}
     return render(request, f"console/{template}.html", frame | context)
+
+
+def told(request: HttpRequest, words: str, *to: Any) -> HttpResponse:
+    """Tell that an act is done, and go on to the page `to`, as `redirect` takes it, or back to this one."""
+    messages.success(request, words)
+    return redirect(*to or (request.path,))
 
 
 def chosen_act(request: HttpRequest, acts: dict[str, Callable[..., HttpResponse]]) -> Callable[..., HttpResponse]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 
 from leaderboard.evidence.manifest import Manifest
 from leaderboard.evidence.reading import PrintedColumns, Reading
@@ -18,21 +19,7 @@ def record_of(manifest: Manifest, found: Reading, made: str = "") -> EvidenceRec
 
 def facts_of(manifest: Manifest) -> Facts:
     """Facts about the publication, for its record."""
-    return Facts(
-        title=manifest.title,
-        short=manifest.short,
-        authors=manifest.authors,
-        paper=manifest.paper,
-        doi=manifest.doi,
-        published=manifest.published,
-        licence=manifest.licence,
-        source=manifest.source,
-        files=manifest.published_files,
-        overlaps=manifest.overlaps,
-        words=manifest.words,
-        asked=manifest.asked,
-        not_available=manifest.not_available,
-    )
+    return Facts(**{one.name: getattr(manifest, one.name) for one in fields(Facts)} | {"files": manifest.published_files})
 
 
 def reproduced(manifest: Manifest, printed: Sequence[PrintedColumns]) -> Reproduction | None:

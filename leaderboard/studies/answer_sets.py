@@ -52,9 +52,8 @@ def follow(phase: Phase, actor: User | None, answers: AnswersDef | None) -> None
     if answers is None:
         return
     manifest, found = canonical.unpack(answers.packed)
-    taken = set(phase.studies.values_list("slug", flat=True))
     values = {
-        "slug": next(name for name in (SLUG, *(f"{SLUG}-{n}" for n in range(2, len(taken) + 3))) if name not in taken),
+        "slug": Study.free_slug(phase, SLUG),
         "title": manifest.title[:120],
         "question": answers.question,
         "source": manifest.authors[:400],

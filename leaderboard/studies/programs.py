@@ -32,7 +32,7 @@ from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.people import People
 from leaderboard.stats.records import plain
 from leaderboard.stats.votes import Floats, without_raters
-from leaderboard.studies.live.design_matrix import gold_pairs
+from leaderboard.studies.live.design_matrix import gold_labels
 from leaderboard.studies.size_control import sizes_of
 from submissions import worker_notify
 from submissions.storage import stored_files
@@ -145,7 +145,7 @@ def _items(study: Study) -> tuple[Reference, list[str], list[str]]:
     reference = study.reference or (study.batch.reference if study.batch is not None else None)
     if reference is None:
         reference = Reference.objects.filter(phase=study.phase).latest("version")
-    samples = set(counted_answers(study).samples)
+    samples = set(answers_of(study)[0].samples)
     items = [(name, group) for name, group in zip(reference.item_ids, reference.groups, strict=True) if group in samples]
     return reference, [name for name, _ in items], [group for _, group in items]
 
@@ -213,14 +213,8 @@ def answers_of(study: Study) -> tuple[Answers, Ratings | None]:
         return answers(ratings.comparisons(), labels & set(ratings.methods)), ratings
     votes = voting.canonical(study.votes(criterion, counted=True))
     if study.screening:
-        gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
-        votes = without_raters(votes, screening.of_pairs(votes, study.screening, gold))
+        votes = without_raters(votes, screening.of_pairs(votes, study.screening, gold_labels(study)))
     return answers(votes, labels & set(votes.methods)), None
-
-
-def counted_answers(study: Study) -> Answers:
-    """Those answers alone."""
-    return answers_of(study)[0]
 
 
 def table(row: ProgramValues, counted: Answers) -> Floats:

@@ -45,13 +45,8 @@ def questions(study: Study) -> list[PracticeQuestion | Question]:
     overlap = Overlap(study.common_share, study.answers_per_question)
     rows: list[PracticeQuestion | Question] = list(trials)
     for number, cell in enumerate(question_choice.questions(grid, known, way, count, study.gold_share, study.seed, NOBODY, overlap)):
-        unit, sample = divmod(cell, grid.samples)
-        sides = [subject.entries[grid.first[unit]].id, subject.entries[grid.second[unit]].id if subject.is_pairs else None]
-        if subject.is_pairs and question_choice.is_flipped(study.seed, NOBODY, number):
-            sides.reverse()
-        rows.append(
-            Question(study=study, rater=rater, number=number, sample_id=subject.samples[sample], left_id=sides[0], right_id=sides[1])
-        )
+        turned = subject.is_pairs and question_choice.is_flipped(study.seed, NOBODY, number)
+        rows.append(Question(study=study, rater=rater, number=number, **subject.shown(cell, turned)))
     for place, row in enumerate(rows):
         row.token = f"preview-{place}"
     return rows

@@ -149,9 +149,9 @@ def test_of_a_slow_item_no_more_than_its_effort_is_taken_and_the_others_are_foun
 
 
 def test_damaged_entries_take_no_part(study):
-    assert len(against.counted_answers(study)) == 216
+    assert len(against.answers_of(study)[0]) == 216
     study.entries.filter(label="farther").update(artifact="remove_high")
-    counted = against.counted_answers(Study.objects.get(pk=study.pk))
+    counted = against.answers_of(Study.objects.get(pk=study.pk))[0]
     assert len(counted) == 72
     assert {counted.entries[n] for n in (*counted.a, *counted.b)} == {"near", "far"}
 
@@ -159,9 +159,9 @@ def test_damaged_entries_take_no_part(study):
 def test_raters_whom_the_rules_of_a_study_of_pairs_leave_out_take_no_part(study):
     study.study_votes.filter(rater__name="rater 4").update(seconds=0.3)
     study.study_votes.exclude(rater__name="rater 4").update(seconds=4)
-    assert against.counted_answers(study).clusters.n_raters == 6
+    assert against.answers_of(study)[0].clusters.n_raters == 6
     Study.objects.filter(pk=study.pk).update(screening={"fast": {"seconds": 1.0, "share": 0.2, "answers": 10}})
-    counted = against.counted_answers(Study.objects.get(pk=study.pk))
+    counted = against.answers_of(Study.objects.get(pk=study.pk))[0]
     assert {counted.raters[n] for n in counted.rater} == {f"rater {n}" for n in (1, 2, 3, 5, 6)}
 
 
