@@ -114,7 +114,11 @@ class _Work:
         for position, definition in enumerate(after.phases):
             self._phase(position, definition)
         for definition in after.phases:  # once all are there
-            self._parent(definition)
+            known = old.phase(definition.slug)
+            if known is None or known.parent != definition.parent:
+                phase = self.challenge.phases.get(slug=definition.slug)
+                phase.parent = self.challenge.phases.get(slug=definition.parent) if definition.parent else None
+                checked(phase).save(update_fields=["parent"])
         for definition in after.phases:
             self._scoring(definition)
         worker_notify.after_commit("boards")
@@ -183,13 +187,6 @@ class _Work:
             elif stored.is_public != program.is_public:
                 row = MetricProgram.objects.get(challenge=challenge, key=program.key, version=program.version, contents=program.sha256)
                 row.publish(program.is_public, self.actor)
-
-    def _parent(self, definition: PhaseDef) -> None:
-        was = self.plan.old.phase(definition.slug)
-        if was is None or was.parent != definition.parent:
-            phase = self.challenge.phases.get(slug=definition.slug)
-            phase.parent = self.challenge.phases.get(slug=definition.parent) if definition.parent else None
-            checked(phase).save(update_fields=["parent"])
 
     def _files(self, phase: Phase | None, before: Iterable[FileDef], after: Iterable[FileDef]) -> None:
         """Stored files keep their bytes; another content is another key."""

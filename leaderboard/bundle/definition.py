@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from evaluation.programs.files import ProgramFiles
 from evaluation.result_tables import Layout
 from leaderboard.bundle.document import Reader, each, text, texts
+from leaderboard.stats.evidence.reproduction import Reproduction
 from leaderboard.stats.mos_table import USUAL, Scale, scale_of
 
 IMAGE_FIELDS = ("background", "resize")  # of phases whose entries are images
@@ -170,7 +171,7 @@ class AnswersDef:
     question: str
     sha256: str
     packed: bytes = field(compare=False, repr=False)
-    reproduction: dict[str, Any] | None = field(default=None, compare=False, repr=False)
+    reproduction: Reproduction | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

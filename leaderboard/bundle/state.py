@@ -92,7 +92,7 @@ def results_definition(phase: Phase) -> ResultsDef | None:
     answers = None
     if (found := AnswerSet.objects.filter(study__phase=phase, is_of_results=True).select_related("study").first()) is not None:
         packed = bytes(found.packed)
-        answers = AnswersDef(found.study.question, hashlib.sha256(packed).hexdigest(), packed, found.reproduction)
+        answers = AnswersDef(found.study.question, hashlib.sha256(packed).hexdigest(), packed, found.reproduced)
     return ResultsDef(phase.results_source, phase.results_url, row.file_name, row.sha256, row.read_layout, opinions, answers, row.text)
 
 

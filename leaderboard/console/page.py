@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypedDict
 
 from django.contrib import messages
 from django.db.models import QuerySet
@@ -49,7 +49,14 @@ def reason(request: HttpRequest, readers: str) -> str:
     return form.cleaned_data["reason"]
 
 
-def paged(request: HttpRequest, rows: QuerySet | list, size: int = ROWS) -> tuple[list[Any], dict[str, Any]]:
-    """The rows of the page that is asked for; and what its foot shows: the page numbers to offer, None for a gap, and the page's own."""
+class Foot(TypedDict):
+    """Foot of a list a piece at a time: the page numbers to offer, None for a gap, and the page's own."""
+
+    pages: list[int | None]
+    page_number: int
+
+
+def paged(request: HttpRequest, rows: QuerySet | list, size: int = ROWS) -> tuple[list[Any], Foot]:
+    """The rows of the page that is asked for, and its foot."""
     shown = page_of(request, rows, size)
     return list(shown), {"pages": page_numbers(shown.number, shown.paginator.num_pages), "page_number": shown.number}

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from django.db import models
+from pydantic import TypeAdapter
 
 from leaderboard.evidence import canonical, record_file
 from leaderboard.evidence.manifest import Manifest
@@ -14,7 +15,10 @@ from leaderboard.evidence.reading import Reading
 from leaderboard.models.computed import Computed
 from leaderboard.models.study import Study
 from leaderboard.stats.evidence.record import FORMAT, STATISTICS, EvidenceRecord
+from leaderboard.stats.evidence.reproduction import Reproduction
 from submissions import worker_notify
+
+READER: TypeAdapter[Reproduction] = TypeAdapter(Reproduction)
 
 
 class AnswerSet(Computed):
@@ -40,6 +44,11 @@ class AnswerSet(Computed):
         if self.content is None or self.content.get("evidence") != FORMAT:
             return None
         return record_file.of_plain(self.content, str(self.study))
+
+    @property
+    def reproduced(self) -> Reproduction | None:
+        """The record in `reproduction`."""
+        return None if self.reproduction is None else READER.validate_python(self.reproduction)
 
     def unpacked(self) -> tuple[Manifest, Reading]:
         """The manifest of the canonical tables, and the tables."""

@@ -132,22 +132,6 @@ class JudgeBudget(models.Model):
         return f"{datetime.strptime(self.month, '%Y-%m').replace(tzinfo=UTC):%B %Y}"
 
     @property
-    def shown_cap(self) -> str:
-        return "" if self.cap is None else money(self.cap)
-
-    @property
-    def shown_counted(self) -> str:
-        return money(self.counted)
-
-    @property
-    def shown_reserved(self) -> str:
-        return money(self.reserved)
-
-    @property
-    def shown_remaining(self) -> str:
-        return "" if self.remaining is None else money(self.remaining)
-
-    @property
     def whose(self) -> str:
         return f"the challenge “{self.challenge.title}”" if self.challenge is not None else f"runs that {self.account} starts"
 

@@ -24,6 +24,7 @@ from evaluation.work.limited import PROGRAM_SHARE
 from evaluation.work.sandbox import PATIENCE, sandbox
 from evaluation.work.shares import SLICE_SECONDS, TURN_SECONDS
 from leaderboard.models import MetricChallenge, MetricEntry, ProgramValues, Study, StudyAnalysis, StudyEntry
+from leaderboard.models.metric_challenge import Standings
 from leaderboard.stats import agreement, metric_board, mos_table, screening
 from leaderboard.stats import votes as voting
 from leaderboard.stats.answers import Answers, answers
@@ -229,7 +230,7 @@ def table(row: ProgramValues, counted: Answers) -> Floats:
     return found
 
 
-def standings(contest: MetricChallenge) -> dict[str, Any]:
+def standings(contest: MetricChallenge) -> Standings:
     """Standings of the entries that count, on each half of the samples, by the entry's number; the entries without a figure; the halves.
     A sample stays in its half when others get or lose answers. `people` is the version of the rule for people's figures."""
     counted, ratings = answers_of(contest.study)
@@ -242,7 +243,6 @@ def standings(contest: MetricChallenge) -> dict[str, Any]:
     sizes = sizes_of(contest.study, contest.study.batch, counted.samples, counted.entries)
     size, reference_size = (sizes.entries, sizes.reference) if sizes else (None, None)
     points = metric_board.reference_points(counted, contest.seed, size, reference_size if ratings else None)
-    made: dict[str, Any] = {"halves": [sorted(half) for half in halves], "without": [entry.pk for entry in without], "people": 3}
-    for name, half in zip(("public", "final"), halves, strict=True):
-        made[name] = plain(metric_board.ranked(metric_board.part(counted, half), [*scored, *points]).standings)
-    return made
+    made: Standings = {"halves": [sorted(half) for half in halves], "without": [entry.pk for entry in without], "people": 3}
+    public, final = (plain(metric_board.ranked(metric_board.part(counted, half), [*scored, *points]).standings) for half in halves)
+    return {**made, "public": public, "final": final}

@@ -17,6 +17,7 @@ import json
 import zoneinfo
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ from evaluation.metrics.spec import Source
 from evaluation.models import MetricProgram
 from leaderboard.charts import plotly, svg
 from leaderboard.exports import wheel
+from leaderboard.models import judge_budget
 from leaderboard.records.board import BoardEntry
 from leaderboard.records.cell import Cell
 from leaderboard.records.chart import Chart
@@ -123,6 +125,12 @@ def code_words(text: object) -> str:
     """A line of plain text, with what stands between backticks as code."""
     parts = enumerate(str(text).split("`"))
     return format_html_join("", "{}", ((format_html("<code>{}</code>", part) if k % 2 else part,) for k, part in parts))
+
+
+@register.filter
+def money(amount: Decimal | None) -> str:
+    """An amount for judge models; empty where there is none."""
+    return "" if amount is None else judge_budget.money(amount)
 
 
 @register.filter

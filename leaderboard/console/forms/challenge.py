@@ -201,7 +201,10 @@ class PhaseForm(forms.ModelForm):
 
     def __init__(self, *args: object, instance: Phase, **options: object) -> None:
         super().__init__(*args, instance=instance, **options)
-        self.fields["parent"].queryset = instance.challenge.phases.exclude(pk__in=_with_descendants(instance))
+        later = [instance.pk] if instance.pk else []  # the phase and those that come after it, none of which can come before it
+        for pk in later:  # grows while it is walked
+            later += instance.challenge.phases.filter(parent_id=pk).exclude(pk__in=later).values_list("pk", flat=True)
+        self.fields["parent"].queryset = instance.challenge.phases.exclude(pk__in=later)
         for name in MOMENTS:
             self.fields[name].on_clocks(instance.zone, getattr(instance, name))
         if instance.pk:
@@ -450,11 +453,3 @@ class GrantForm(forms.Form):
     def __init__(self, team: Team, *args: object) -> None:
         super().__init__(*args)
         self.fields["phase"].queryset = team.challenge.phases.all()
-
-
-def _with_descendants(phase: Phase) -> list[int]:
-    """The phase and those that come after it: none of them can come before it."""
-    found = [phase.pk] if phase.pk else []
-    for pk in found:  # grows while it is walked
-        found += phase.challenge.phases.filter(parent_id=pk).exclude(pk__in=found).values_list("pk", flat=True)
-    return found

@@ -72,7 +72,6 @@ CRITERIA = (
 )
 KEYS = tuple(one.key for one in CRITERIA)
 ALIGNMENT, OVERALL = 0, 5
-WIREFRAME_CRITERION = "overall"  # what the wireframe judge's one answer is about
 
 
 @dataclass(frozen=True)
