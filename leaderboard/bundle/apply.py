@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.utils import timezone
 
-from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, Reference, ResultTable, WorkerToken
+from evaluation.models import EvaluationBatch, MetricProgram, Reference, ResultTable, WorkerToken
 from leaderboard.bundle.definition import (
     CHALLENGE_FIELDS,
     MANIFEST_FIELDS,
@@ -18,6 +18,7 @@ from leaderboard.bundle.definition import (
     ChallengeDef,
     FileDef,
     MetricDef,
+    PageDef,
     PhaseDef,
     ResultsDef,
 )
@@ -27,7 +28,7 @@ from leaderboard.studies import answer_sets
 from leaderboard.studies.published_evidence import follow
 from submissions import worker_notify
 from submissions.errors import Refused
-from submissions.models import Announcement, AuditEntry, Challenge, ChallengeFile, ChallengePage, Phase, Status, Submission, User
+from submissions.models import Announcement, AuditEntry, Challenge, ChallengeFile, Phase, Status, Submission, User
 from submissions.storage import stored_files
 from submissions.visibility import on_board
 
@@ -105,7 +106,8 @@ class _Work:
         if old.organizers != after.organizers:
             self.challenge.organizers.set(User.objects.filter(username__in=after.organizers))
         self._announcements()
-        self._pages()
+        if old.pages != after.pages:
+            self._listed(self.challenge.pages, after.pages, ("title", "body"), challenge=self.challenge)
         self._programs()
         self._files(None, old.files, after.files)
         for change in self.plan.changes:
@@ -165,15 +167,16 @@ class _Work:
                 Announcement.objects.filter(pk=known.pk).update(body=news.body)
         Announcement.objects.filter(pk__in=[news.pk for news in old.values()]).delete()
 
-    def _pages(self) -> None:
-        after = self.after
-        if self.plan.old.pages == after.pages:
-            return
-        rows = {row.slug: row for row in self.challenge.pages.all()}
-        self.challenge.pages.exclude(slug__in=[page.slug for page in after.pages]).delete()
-        for position, page in enumerate(after.pages):
-            row = rows.get(page.slug) or ChallengePage(challenge=self.challenge, slug=page.slug)
-            row.title, row.body, row.position = page.title, page.body, position
+    @staticmethod
+    def _listed(rows: models.Manager, things: Iterable[PageDef | MetricDef], names: Iterable[str], **owner: models.Model) -> None:
+        """Rows of an owner as a list has them, by slug and in its order; others go."""
+        known, slugs = {row.slug: row for row in rows.all()}, [thing.slug for thing in things]
+        rows.exclude(slug__in=slugs).delete()
+        for position, thing in enumerate(things):
+            row = known.get(thing.slug) or rows.model(slug=thing.slug, **owner)
+            row.position = position
+            for name in names:
+                setattr(row, name, getattr(thing, name))
             checked(row).save()
 
     def _programs(self) -> None:
@@ -226,19 +229,9 @@ class _Work:
         fields = None if phase.pk is None else [name for name in names if name != "parent"]
         checked(phase, exclude={"parent"}).save(update_fields=fields)
         if before is None or before.metrics != definition.metrics:
-            self._metrics(phase, definition.metrics)
+            phase.metrics.update(is_primary=False)  # at most one at any moment
+            self._listed(phase.metrics, definition.metrics, METRIC_FIELDS, phase=phase)
         self._files(phase, before.files if before else (), definition.files)
-
-    def _metrics(self, phase: Phase, metrics: tuple[MetricDef, ...]) -> None:
-        rows = {metric.slug: metric for metric in phase.metrics.all()}
-        phase.metrics.update(is_primary=False)  # at most one at any moment
-        phase.metrics.exclude(slug__in=[metric.slug for metric in metrics]).delete()
-        for position, metric in enumerate(metrics):
-            row = rows.get(metric.slug) or PhaseMetric(phase=phase, slug=metric.slug)
-            for name in METRIC_FIELDS:
-                setattr(row, name, getattr(metric, name))
-            row.position, row.params = position, dict(metric.params)
-            checked(row).save()
 
     def _scoring(self, definition: PhaseDef) -> None:
         """A new batch where a number could change; else what boards and manifests repeat is brought up to date."""

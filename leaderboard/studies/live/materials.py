@@ -201,12 +201,17 @@ def _about_pictures(question: Asked, side: Side) -> AboutPictures:
 
     def compute() -> bytes:
         item = next((one for one in _items(question) if one not in side.missing), "")
-        with stored_files.store().open(side.key) as source:
-            view = store.read(source, only=[item]).get(item)
+        view = _stored(side, item)
         picture = view if isinstance(view, Render) else getattr(view, "image", None)
         return json.dumps({"prompt": getattr(view, "prompt", ""), "normal": picture is not None and picture.normal is not None}).encode()
 
     return AboutPictures(**json.loads(_once(question, side, "json", compute) or b"{}"))
+
+
+def _stored(side: Side, item: str) -> Any:
+    """A view that is stored for a side; None where it has none."""
+    with stored_files.store().open(side.key) as source:
+        return store.read(source, only=[item]).get(item)
 
 
 def _shown_views(question: Asked) -> list[str]:
@@ -217,8 +222,7 @@ def _shown_views(question: Asked) -> list[str]:
 
 def _image(question: Asked, side: Side, place: int, item: str, normal: bool) -> bytes | None:
     def compute() -> bytes:
-        with stored_files.store().open(side.key) as source:
-            view = store.read(source, only=[item]).get(item)
+        view = _stored(side, item)
         picture = view if isinstance(view, Render) else view and view.image
         if view and not picture and view.clean:  # where this very view has no image: one of the scene's clean views, another for each
             picture = view.clean.images[place % len(view.clean.images)]
