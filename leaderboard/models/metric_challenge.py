@@ -313,9 +313,9 @@ class MetricEntry(models.Model):
     def __str__(self) -> str:
         return f"{self.program.key} of {self.user}"
 
-    def program_is_shown_to(self, user: Any, now: datetime | None = None) -> bool:
+    def program_is_shown_to(self, user: Any) -> bool:
         """True if somebody who sees the challenge may see the program's page: its entrant and organizers always, others after the end."""
-        if self.contest.is_over(now) or self.user_id == user.pk:
+        if self.contest.is_over() or self.user_id == user.pk:
             return True
         return organized_by(user).filter(pk=self.contest.challenge.pk).exists()
 

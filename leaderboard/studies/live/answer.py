@@ -111,12 +111,12 @@ def _store(
     history.note(rater, question, chosen.get(study.main_criterion))
 
 
-def take_back(study: Study, rater: Rater, token: str, now: datetime | None = None) -> str:
+def take_back(study: Study, rater: Rater, token: str) -> str:
     """Reopen the question that was answered last, without its answer; a sentence where nothing was taken back.
 
     One step only: the question that comes back has to be answered before another answer can be taken back.
     """
-    now = now or timezone.now()
+    now = timezone.now()
     with transaction.atomic():
         rater = _locked(study, rater, now)
         last = rater.questions.filter(answered_at__isnull=False).order_by("-answered_at", "-number").first()

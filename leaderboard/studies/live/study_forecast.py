@@ -116,12 +116,12 @@ def planned_looks(
     return rows
 
 
-def smallest_share(answers: float, ties: float, design: float = DESIGN, power: float = POWER) -> float | None:
+def smallest_share(answers: float, ties: float, power: float = POWER) -> float | None:
     """The smallest preference, among those who decide, that so many answers on a pair show at 5 % with a power of 80 % (or as `power`
     says); the inverse of `leaderboard.stats.planning.answers_needed`."""
     if answers <= 0 or ties >= 1:
         return None
-    share = 0.5 + math.sqrt(power * (1 - ties) / 4 * design / answers)
+    share = 0.5 + math.sqrt(power * (1 - ties) / 4 * DESIGN / answers)
     return share if share <= 1 else None
 
 
