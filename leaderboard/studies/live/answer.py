@@ -13,6 +13,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from leaderboard.models import Opinion, Question, Rater, Study, StudyVote
+from leaderboard.stats.mos_table import HIGHEST, LOWEST
 from leaderboard.studies.live import history, practice
 from leaderboard.studies.live.ask import open_questions
 from leaderboard.studies.live.criteria import asked_of
@@ -20,7 +21,6 @@ from leaderboard.studies.live.rater_setup import pixels
 from submissions.errors import Refused
 
 LONGEST = 3600.0  # seconds that one answer may have taken
-LOWEST, HIGHEST = 1, 5
 
 
 @dataclass(frozen=True)

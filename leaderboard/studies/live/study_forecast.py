@@ -53,6 +53,11 @@ class Sheet:
     def per_rater(self) -> int:
         return self.cells if self.questions is None else min(self.questions, self.cells)
 
+    @property
+    def counted(self) -> int:
+        """Questions of a rater whose order is not known."""
+        return self.per_rater - math.ceil(self.gold * self.per_rater - 1e-9)
+
 
 @dataclass(frozen=True)
 class Forecast:
@@ -104,7 +109,7 @@ def planned_looks(
     from it, which are all others until something is known. Answers on damaged entries are asked and not counted: `counts` is the share
     of pairs that have none. A look stands by the answers on two entries alone, as `forecast` does."""
     rows = []
-    own = sheet.per_rater - math.ceil(sheet.gold * sheet.per_rater - 1e-9)
+    own = sheet.counted
     aimed = 1 - EXPLORED if first_place and entries > 1 else 0.0  # share of the questions that go to the first
     for number in range(1, looks + 1):
         due = -(-number * answers // looks)
@@ -127,12 +132,11 @@ def smallest_share(answers: float, ties: float, power: float = POWER) -> float |
 
 def shared_answers(sheet: Sheet, raters: int, ties: float) -> float:
     """Expected decisive answers on questions that at least two decided, everybody answering all that they are asked."""
-    own = sheet.per_rater
-    gold = math.ceil(sheet.gold * own - 1e-9)
+    own, counted = sheet.per_rater, sheet.counted
     if own >= sheet.cells:
-        return (own - gold) * _decided_by_two(raters, ties)
-    common = min(math.ceil(sheet.overlap.common * own - 1e-9), own - gold)
-    rest, left = raters * (own - gold - common), sheet.cells - common
+        return counted * _decided_by_two(raters, ties)
+    common = min(math.ceil(sheet.overlap.common * own - 1e-9), counted)
+    rest, left = raters * (counted - common), sheet.cells - common
     shared = common * _decided_by_two(raters, ties)
     together = min(sheet.overlap.answers if sheet.fixed else 1, raters)
     full, more = divmod(rest, left)  # every question that often, and so many once more
@@ -153,10 +157,8 @@ def _decided_by_two(raters: int, ties: float) -> float:
 
 
 def forecast(sheet: Sheet, habits: Habits, raters: int) -> Forecast:
-    own = sheet.per_rater
-    answers = raters * own
-    counted = raters * (own - math.ceil(sheet.gold * own - 1e-9))
-    per_pair = counted / sheet.pairs if sheet.pairs else 0.0
+    answers = raters * sheet.per_rater
+    per_pair = raters * sheet.counted / sheet.pairs if sheet.pairs else 0.0
     share = smallest_share(per_pair, habits.ties)
     seen = 0 if share is None else sum(max(gap, 1 - gap) >= share for gap in habits.gaps)
     seconds = answers * (1 + sheet.repeats) * habits.seconds
