@@ -6,7 +6,7 @@ How a number is drawn: `{% figure f %}`, `{% interval f %}`, `{% agreement f ano
 `{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{% day at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
 `{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`, `{{ value|value }}`, `{{ cell|text }}{{ cell|spread }}`,
 `{{ names|sentence_list }}`, `{{ param.source|source_words }}`, `{% stated field value noun %}`, `{% entry_state it.state %}`,
-`{% entry_sentence it.state %}`, `{% install_command "score" %}`,
+`{% entry_sentence it.state %}`, `{% install_command "score" %}`, `{{ amount|money }}`,
 `{% chart chart name %}`, `{% drawing chart name %}`, `{{ text|code_words }}`, `{% minimum "RATERS_FOR_FIGURE" %}`.
 `{{ found.basis|basis }}`, `{{ found.basis|answers }}`, `{{ line.place|place }}`: what figures of people are of, and places with people.
 """
