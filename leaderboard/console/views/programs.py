@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
@@ -37,15 +36,18 @@ def programs(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         if form.is_valid():
             return _add(request, challenge, form)
     rows = list(own(challenge))
-    context: dict[str, Any] = {
-        "form": form,
-        "programs": rows,
-        "packages": document.OFFERED if settings.BROKER_URL else document.installed(),
-        "refusal": "" if settings.BROKER_URL else sandbox.refusal("python"),
-        "images": "" if settings.BROKER_URL else sandbox.refusal("image"),
-        "waiting": any(row.state == MetricProgram.State.WAITING for row in rows),
-    }
-    return page(request, "programs", challenge, "programs", **context)
+    return page(
+        request,
+        "programs",
+        challenge,
+        "programs",
+        form=form,
+        programs=rows,
+        packages=document.OFFERED if settings.BROKER_URL else document.installed(),
+        refusal="" if settings.BROKER_URL else sandbox.refusal("python"),
+        images="" if settings.BROKER_URL else sandbox.refusal("image"),
+        waiting=any(row.state == MetricProgram.State.WAITING for row in rows),
+    )
 
 
 @organizer

@@ -50,7 +50,7 @@ def workers(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     return _shown(request, challenge, TokenForm())
 
 
-def _shown(request: HttpRequest, challenge: Challenge, form: TokenForm, status: int = 200, **more: object) -> HttpResponse:
+def _shown(request: HttpRequest, challenge: Challenge, form: TokenForm, status: int = 200, **more: Any) -> HttpResponse:
     now = database_clock.read()
     tokens = (
         WorkerToken.objects.filter(challenge=challenge)
@@ -78,19 +78,23 @@ def _shown(request: HttpRequest, challenge: Challenge, form: TokenForm, status: 
     ]
     stalled = {part.pk for part in Part.objects.stalled(now)}
     shown, foot = paged(request, RemoteWorker.objects.filter(token__challenge=challenge).select_related("token"))
-    context: dict[str, Any] = {
-        "form": form,
-        "rows": rows,
-        "in_hand": [{"part": part, "seconds": part.seconds_held(now), "stalled": part.pk in stalled} for part in in_hand],
-        "workers": _workers(shown, now),
+    response = page(
+        request,
+        "workers",
+        challenge,
+        "workers",
+        form=form,
+        rows=rows,
+        in_hand=[{"part": part, "seconds": part.seconds_held(now), "stalled": part.pk in stalled} for part in in_hand],
+        workers=_workers(shown, now),
         **foot,
-        "differences": _differences(challenge),
-        "own": Process.objects.listeners(),
-        "trusted_from": TRUSTED_FROM,
-        "n_live": RemoteWorker.live(now).filter(token__challenge=challenge).count(),
-        "server": request.build_absolute_uri("/").rstrip("/"),
-    }
-    response = page(request, "workers", challenge, "workers", **context | more)
+        differences=_differences(challenge),
+        own=Process.objects.listeners(),
+        trusted_from=TRUSTED_FROM,
+        n_live=RemoteWorker.live(now).filter(token__challenge=challenge).count(),
+        server=request.build_absolute_uri("/").rstrip("/"),
+        **more,
+    )
     response.status_code = status
     return response
 
@@ -186,12 +190,7 @@ def costs(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         ("Entries", "Entry", spent.by_entry(challenge)),
         ("Teams", "Team", spent.by_team(challenge)),
     ]
-    context: dict[str, Any] = {
-        "form": form,
-        "tables": tables,
-        "total": spent.total(challenge),
-        "is_exhausted": challenge.pk in ComputeBudget.exhausted(),
-    }
-    response = page(request, "costs", challenge, "costs", **context)
+    total, is_exhausted = spent.total(challenge), challenge.pk in ComputeBudget.exhausted()
+    response = page(request, "costs", challenge, "costs", form=form, tables=tables, total=total, is_exhausted=is_exhausted)
     response.status_code = 422 if form.errors else 200
     return response
