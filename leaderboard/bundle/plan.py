@@ -109,7 +109,7 @@ class Plan:
 
     @property
     def old(self) -> ChallengeDef:
-        """What was there before: nothing of a challenge that would be created but its own fields."""
+        """The challenge as it was: nothing of a challenge that would be created but its own fields."""
         return _old(self.before, self.after)
 
     @property
