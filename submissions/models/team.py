@@ -240,7 +240,7 @@ class Team(models.Model):
         leads = dict(self.memberships.values_list("user", "is_leader"))
         led, alone = leads.pop(user.pk, False), not leads
         if alone and self.has_entries:
-            return f"You are the only member of {self.name}, and its entries stay with it: ask somebody to join, or another team to merge."
+            return f"You are the only member of {self.name}, and a team keeps its entries: ask somebody to join, or another team to merge."
         if alone and self.earlier_entries.exists():
             return f"You are the only member of {self.name}: continue by yourself, or join another team."
         if led and not alone and not any(leads.values()):
