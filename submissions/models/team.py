@@ -333,8 +333,8 @@ class Team(models.Model):
         """Share the lead with a member, or take it back; the last leader stays one."""
         with transaction.atomic():
             them = self._locked_member(user)
-            if not leads:
-                self._require_other_leader(them, self.memberships.exclude(pk=them.pk), alone=True)
+            if them.is_leader and not leads and not self.memberships.exclude(pk=them.pk).filter(is_leader=True).exists():
+                raise Refused(f"{user} is the last leader of {self.name}; hand the lead to another member first.", "last_leader")
             them.is_leader = leads
             them.save(update_fields=["is_leader"])
 
@@ -352,10 +352,6 @@ class Team(models.Model):
         if member is None:
             raise Refused(f"{user} is not a member of {self.name}; see the team's page.", "not_member")
         return member
-
-    def _require_other_leader(self, member: Membership, others: models.QuerySet, alone: bool = False) -> None:
-        if member.is_leader and (alone or others.exists()) and not others.filter(is_leader=True).exists():
-            raise Refused(f"{member.user} is the last leader of {self.name}; hand the lead to another member first.", "last_leader")
 
     def _drop_if_empty(self) -> None:
         if not self.memberships.exists() and not self.has_entries:
