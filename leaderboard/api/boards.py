@@ -156,13 +156,21 @@ class SnapshotFull(SnapshotBrief):
     rows_url: str
 
 
-class CellOut(Schema):
-    value: float | None
-    ci: tuple[float, float] | None = Field(
+Interval = Annotated[
+    tuple[float, float] | None,
+    Field(
         description=f"95 % interval of the value; null under {GROUPS_FOR_BOARD_INTERVAL} groups, where all are equal, and for a metric of "
         "the whole set."
-    )
-    n: int = Field(description="Number of groups of items that the value is the mean of; of items if all share one group.")
+    ),
+]
+Groups = Annotated[int, Field(description="Number of groups of items that the value is the mean of; of items if all share one group.")]
+Flags = Annotated[dict[str, int], Field(description="Number of items that copied a clean view, or scored above all clean views, by flag.")]
+
+
+class CellOut(Schema):
+    value: float | None
+    ci: Interval
+    n: Groups
     rank: int | None
     ranks: tuple[int, int] | None = Field(description="95 % range of its rank, for all entries at once. Null if it is not tested.")
     group: int | None = Field(
@@ -172,7 +180,7 @@ class CellOut(Schema):
     tied: list[int] | None = Field(
         None, description="Ids of the entries that this entry is tied with, corrected for all pairs of the board. Null if it is not tested."
     )
-    flags: dict[str, int] = Field(description="Number of items that copied a clean view, or scored above all clean views, by flag.")
+    flags: Flags
 
 
 class Row(PublicEntry):
@@ -365,9 +373,8 @@ def _row(board: Board, index: int) -> Row:
 
 
 def _standing(ranks: Ranks, index: int) -> dict[str, Any]:
-    both = _both((ranks.rank_low[index], ranks.rank_high[index]))
     loose = bool(ranks.loose) and ranks.loose[index]
-    return {"rank": ranks.rank[index], "ranks": both, "group": ranks.group[index], "loose": loose}
+    return {"rank": ranks.rank[index], "ranks": ranks.rank_range(index), "group": ranks.group[index], "loose": loose}
 
 
 def _both(ends: tuple) -> tuple | None:

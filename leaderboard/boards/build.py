@@ -440,26 +440,20 @@ def _of_several(
 
 
 def _certain(found: uncertainty.Board | OverallBoard, ranks: Sequence[int | None], order: Sequence[int], most: int) -> dict[str, Any]:
-    """Ranges of ranks and brackets as a column and the overall order keep them, of which the first `most` entries are tested."""
-    ends = [interval or (None, None) for interval in found.rank_interval]
+    """Ranges of ranks and brackets as a column and the overall order keep them, of which the first `most` entries are tested. `untested`
+    are the reasons why ranked entries are in no bracket where others are: an entry "lacks" groups that most have, or below the "first"."""
+    ends, untested = [interval or (None, None) for interval in found.rank_interval], [""] * len(ranks)
+    tested = [place for place, index in enumerate(order) if found.bracket[index] is not None]
+    for place, index in enumerate(order):
+        if tested and ranks[index] is not None and found.bracket[index] is None:
+            untested[index] = "first" if len(tested) == most and place > tested[-1] else "lacks"
     return {
         "rank_low": [low for low, _ in ends],
         "rank_high": [high for _, high in ends],
         "group": list(found.bracket),
         "loose": list(found.loose),
-        "untested": _untested(found.bracket, ranks, order, most),
+        "untested": untested,
     }
-
-
-def _untested(brackets: Sequence[int | None], ranks: Sequence[int | None], order: Sequence[int], most: int) -> list[str]:
-    """Reasons why ranked entries are in no bracket where others are: an entry "lacks" groups that most have, or stands below the "first"
-    `most`; empty for all others."""
-    found = [""] * len(ranks)
-    tested = [place for place, index in enumerate(order) if brackets[index] is not None]
-    for place, index in enumerate(order):
-        if tested and ranks[index] is not None and brackets[index] is None:
-            found[index] = "first" if len(tested) == most and place > tested[-1] else "lacks"
-    return found
 
 
 def scale(

@@ -30,7 +30,7 @@ from leaderboard.service.responses import attachment
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import screening
 from leaderboard.stats import votes as voting
-from leaderboard.stats.records import Metric, plain
+from leaderboard.stats.records import Metric
 from leaderboard.stats.states import too_few
 from leaderboard.stats.study import NOTHING_COUNTS
 from leaderboard.stats.two_way_intervals import Ends, Figure
@@ -45,8 +45,9 @@ from leaderboard.wording import study as words
 from leaderboard.wording.board import rule as rule_words
 from leaderboard.wording.nouns import counted, plural
 from leaderboard.wording.people import basis as basis_words
-from leaderboard.wording.reasons import sentence, told
+from leaderboard.wording.reasons import sentence
 from leaderboard.wording.statement import Statement
+from leaderboard.wording.worded import told
 from submissions.formats.spreadsheet_formulas import BYTE_ORDER_MARK, neutral_row
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
@@ -221,7 +222,7 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
         "looks": [look.record(hidden).model_dump(mode="json") for look in chosen_study.looks.all()],
     }
     shown = {name: one.numbered(place.viewer.organizes) for name, one in summaries.items()}
-    return JsonResponse(about | {"criteria": {name: told(plain(one), chosen_study.noun) for name, one in shown.items()}})
+    return JsonResponse(about | {"criteria": {name: told(one, chosen_study.noun) for name, one in shown.items()}})
 
 
 def study_votes(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:

@@ -12,6 +12,7 @@ from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, 
 from leaderboard.stats.evidence.reproduction import PrintedLine, Reproduction, Statistic
 from leaderboard.stats.states import Counted, Key, Reason, State
 from leaderboard.wording import evidence as wording
+from leaderboard.wording import nouns
 
 FIGURE = SetFigure(value=0.844, low=0.805, high=0.8761, n=500)
 
@@ -66,7 +67,7 @@ def test_every_basis_says_who_answered(basis):
     [("scene", "scenes"), ("method family", "method families"), ("kind of distortion", "kinds of distortion"), ("day", "days")],
 )
 def test_nouns_of_a_set_have_a_plural(noun, plural):
-    assert wording.several(noun) == plural
+    assert nouns.plural(noun) == plural
 
 
 def test_what_was_judged_is_counted():
