@@ -224,7 +224,7 @@ class TestCost:
         chart = cost(HSS, self.POINTS, "Parameters", 2)
         line = [(dot.x, dot.y, dot.label) for dot in chart.marks[0].dots]
         assert line == [(1e6, 0.5, "small"), (4e7, 0.9, "large")], "huge is no better than large"
-        assert chart.x.scale == "log" and "than small, large. 2 entries" in chart.summary
+        assert chart.x.scale == "log" and "small, large" in chart.summary and "2 entries" in chart.summary
 
     def test_where_lower_is_better_the_line_goes_down(self):
         chart = cost(OFFSET, self.POINTS, "Parameters", 0)
