@@ -164,7 +164,7 @@ def _score(options: argparse.Namespace) -> int:
 
 def _progress(label: str, total: int) -> Any:
     """A bar on stderr with update(n) and close(); of a few samples, only once they have taken some seconds."""
-    from tqdm import tqdm  # only where a bar is drawn
+    from tqdm import tqdm
 
     return tqdm(
         total=total,

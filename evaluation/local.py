@@ -160,7 +160,8 @@ def _program(
     text: str, family: Callable[[], str], manifest: Manifest | None, boxed: bool, opened: ExitStack
 ) -> tuple[str, registry.MetricSpec]:
     """Column name and spec of a metric program; its files are unpacked and its process ends under `opened`."""
-    from evaluation.programs import files  # with the next three it loads yaml, which scoring without programs need not
+    # These load yaml, which scoring without programs need not.
+    from evaluation.programs import files
     from evaluation.programs.document import DocumentError
     from evaluation.programs.program import load
     from evaluation.programs.sandbox import NoSandbox

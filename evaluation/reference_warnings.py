@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.kinds import KINDS
 from evaluation.metrics import registry
+from evaluation.metrics.mesh.pair import MeshPair
+from evaluation.metrics.mesh.volume import encloses
+from evaluation.metrics.render.detections import Looking, detections
+from evaluation.metrics.render.pair import RenderPair
+from evaluation.metrics.render.pieces.metric import ENOUGH_VIEWS, MIN_VIEWS
 from evaluation.networks import weights
 
 if TYPE_CHECKING:
-    from evaluation.metrics.render.detections import Looking
     from submissions.formats.arrays import Mesh
     from submissions.formats.render.views import View
 
@@ -43,9 +47,6 @@ def of_volumes(meshes: Mapping[str, Mesh], columns: Iterable[tuple[str, Mapping[
     resolutions = {registry.resolve_params(key, params)["resolution"] for key, params in columns if key == VOLUME}
     if not resolutions:
         return []
-    from evaluation.metrics.mesh.pair import MeshPair  # loads scipy, which a process that has no such reference needs not
-    from evaluation.metrics.mesh.volume import encloses
-
     found = []
     for name, mesh in meshes.items():
         if time.monotonic() > until:
@@ -86,8 +87,6 @@ def of_clean_views(views: Mapping[str, View], keys: Iterable[str]) -> list[str]:
     titles = [registry.get(key).title for key in dict.fromkeys(keys) if key.startswith(PIECES)]
     if not titles:
         return []
-    from evaluation.metrics.render.pieces.metric import ENOUGH_VIEWS, MIN_VIEWS  # loads scipy
-
     counts = {name.partition("/")[0]: len(view.clean.images) if view.clean else 0 for name, view in views.items()}
     named, found = " and ".join(titles), []
     for scene, count in counts.items():
@@ -123,8 +122,6 @@ def of_objects(views: Mapping[str, View], columns: Iterable[tuple[str, Mapping[s
 
 
 def _looking(spec: registry.MetricSpec, params: Mapping[str, Any]) -> Looking | None:
-    from evaluation.metrics.render.detections import Looking  # loads numpy and PIL
-
     name = next((name for network, name in spec.networks if network == DETECTOR), None)
     if name is None or weights.refusal(spec, params):
         return None
@@ -133,9 +130,6 @@ def _looking(spec: registry.MetricSpec, params: Mapping[str, Any]) -> Looking | 
 
 def _without(views: Mapping[str, View], looking: Looking, until: float) -> Iterator[str]:
     """The scenes with reference images, in none of which there is an object; those that have been looked through by then."""
-    from evaluation.metrics.render.detections import detections  # as above
-    from evaluation.metrics.render.pair import RenderPair
-
     scenes: dict[str, list[View]] = {}
     for name, view in views.items():
         if view.image is not None:

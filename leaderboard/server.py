@@ -33,7 +33,7 @@ def start_process(server: int) -> Callable:
     end_with(server)
     for number in (signal.SIGINT, signal.SIGTERM):  # until granian listens here: its handlers came with the fork and only set a flag
         signal.signal(number, signal.SIG_DFL)
-    from leaderboard.wsgi import web
+    from leaderboard.wsgi import web  # sets Django up, which `main` has done before the fork
 
     return web()
 
@@ -45,10 +45,12 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1, help=f"processes of {THREADS} threads each")
     parser.add_argument("--log-level", choices=[level.value for level in LogLevels], default=LogLevels.info.value)
     args = parser.parse_args()
-    import scipy.stats  # noqa: F401  # half a second of the first reader of a page about metrics, in each process
+    # Loaded only by a server that starts, and before its first fork: the application, which sets Django up for the connection, and what
+    # would cost the first reader of a page about metrics half a second in each process.
+    import scipy.stats  # noqa: F401
     from django.db import connection
 
-    import leaderboard.wsgi  # noqa: F401  # loads the application
+    import leaderboard.wsgi  # noqa: F401
 
     connection.close()  # each process opens its own
     server = Granian(

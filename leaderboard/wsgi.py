@@ -13,7 +13,8 @@ django.setup()
 
 def loaded() -> WSGIHandler:
     """The application, which looks for static files as it is made; the process ends where the database lacks tables."""
-    from leaderboard.service import static_files  # these need the settings
+    # These need the settings.
+    from leaderboard.service import static_files
     from submissions.database import require_migrated
 
     require_migrated()  # before files are collected, which takes seconds
@@ -26,8 +27,9 @@ application = loaded()
 
 def web() -> WSGIHandler:
     """The application, in a process that says that it lives and what it answers, and that does not wait for ever."""
+    # Models are there once Django is set up.
     from evaluation.models import Process
-    from evaluation.work.heartbeat import Heartbeat  # models, which are there once Django is set up
+    from evaluation.work.heartbeat import Heartbeat
     from leaderboard.service import database_timeouts, traffic
 
     connection_created.connect(database_timeouts.limit_statements)

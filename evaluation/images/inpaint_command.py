@@ -7,14 +7,16 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+from PIL import Image
+
+from evaluation.metrics.render.image import subset, working_size
+from evaluation.metrics.render.puzzlesim.metric import picture
 from evaluation.networks.weights import WeightsError
 from submissions.formats.errors import FormatError
-
-if TYPE_CHECKING:
-    import numpy as np
-
+from submissions.formats.render.images import read_image
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
 LARGEST_FILE = 256 << 20  # bytes of an image file
@@ -44,7 +46,6 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace, bar: Callable[[str, int], Any]) -> int:
     """Carry it out; 2, with one sentence on stderr, if that is not possible as given."""
-    # Loads torch and the readers of images, which nothing else on this command line needs at the start.
     from evaluation.images.inpainting import FillerError
 
     try:
@@ -66,12 +67,7 @@ def run(options: argparse.Namespace, bar: Callable[[str, int], Any]) -> int:
 
 
 def _inpaint(options: argparse.Namespace, bar: Callable[[str, int], Any]) -> dict[str, Any]:
-    import numpy as np
-    from PIL import Image
-
     from evaluation.images.inpainting import filler, inpaint
-    from evaluation.metrics.render.image import subset, working_size
-    from evaluation.metrics.render.puzzlesim.metric import picture
     from evaluation.metrics.render.puzzlesim.similarity import SMALLEST, scene
     from evaluation.networks.inference import best_device
     from evaluation.networks.load import load
@@ -128,8 +124,6 @@ def _watched(files: list[Path], progress: Any) -> Any:
 
 
 def _read(path: Path) -> np.ndarray:
-    from submissions.formats.render.images import read_image  # loads numpy and PIL, as above
-
     if not path.is_file():
         raise CannotInpaint(f"There is no file {path}; give an image.")
     if path.stat().st_size > LARGEST_FILE:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image
 
+from evaluation.metrics.render.osim import ALPHA, RED
 from evaluation.metrics.render.puzzlesim.metric import picture
 
 LARGE, SMALL = 960, 320  # px of the longer side; nothing is enlarged
@@ -67,8 +68,6 @@ def similarity(image: np.ndarray, found: np.ndarray, line_below: float | None = 
 
 def marked(image: np.ndarray, odd: np.ndarray) -> np.ndarray:
     """uint8[H, W, 3]: an image with the places bool[H, W] under red, and a line around them."""
-    from evaluation.metrics.render.osim import ALPHA, RED  # which loads SciPy
-
     tinted = np.floor((1 - ALPHA) * image + ALPHA * np.array(RED) + 0.5).astype(np.uint8)
     return outlined(np.where(odd[..., None], tinted, image), odd)
 

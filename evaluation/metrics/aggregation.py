@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.registry import MetricSpec
@@ -112,8 +113,6 @@ def mean_interval(values: np.ndarray, bounds: tuple[float | None, float | None] 
     There is none for fewer than six groups or where all are equal. Source: Hall, J. R. Stat. Soc. B 54, 1992 (cubic
     transformation); the cap is ours, because uncapped it gains little and is at times far wider.
     """
-    from scipy.special import stdtrit
-
     values = np.asarray(values, dtype=np.float64)
     n_rows = len(values)
     found = Intervals(np.empty(n_rows), np.empty(n_rows), np.empty(n_rows), np.empty(n_rows, dtype=np.int64))
@@ -133,7 +132,7 @@ def mean_interval(values: np.ndarray, bounds: tuple[float | None, float | None] 
             enough = (n >= GROUPS_FOR_BOARD_INTERVAL) & (spread > ALIKE * np.maximum(1.0, np.abs(mean)))
             se = np.where(enough, np.sqrt(second / (n - 1)), np.nan)
             skew = third / spread**3 / np.sqrt(n)
-            t = stdtrit(np.maximum(1, n - 1), 0.975)
+            t = scipy.special.stdtrit(np.maximum(1, n - 1), 0.975)
             low = mean - se * np.minimum(_hall(t, skew), 2 * t)
             high = mean - se * np.maximum(_hall(-t, skew), -2 * t)
         found.value[rows], found.n[rows] = mean, n

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class Tolerance:
@@ -85,8 +87,6 @@ def _is_number(value: Any) -> bool:
 
 
 def _of_vectors(first: str, second: str, tolerance: Tolerance, name: str) -> Difference:
-    import numpy as np  # commands that only list what there is load no more than they need
-
     try:
         one, other = (np.frombuffer(base64.b64decode(text, validate=True), dtype="<f4").astype(np.float64) for text in (first, second))
     except ValueError:

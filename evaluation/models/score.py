@@ -8,6 +8,7 @@ import math
 import statistics
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 from django.db import models
@@ -17,6 +18,7 @@ from evaluation.metrics.aggregation import ALIKE, Summary, mean_interval, unit_m
 from evaluation.metrics.column import Column
 from evaluation.metrics.result import FLAGS, SampleScores
 from evaluation.metrics.result import Status as SampleStatus
+from evaluation.metrics.spec import MetricSpec
 from evaluation.programs import results
 
 FROM_REFERENCE = ("gt_diagonal", "gt_diagonal_squared", "empty_prediction")  # worst values that are measured on the reference alone
@@ -142,6 +144,13 @@ class Score(models.Model):
             found.setdefault(fingerprint, []).append(cost)
         return {fingerprint: statistics.median(costs[:RECENT]) for fingerprint, costs in found.items()}
 
+    @cached_property
+    def spec(self) -> MetricSpec:
+        """The metric as it is now; of an imported figure what its column declares. Raises `registry.UnknownMetric`."""
+        if self.key:
+            return registry.get(self.key)
+        return next(column.spec for column in self.evaluation.batch.columns if column.slug == self.slug)
+
     @property
     def values(self) -> np.ndarray:
         """float64[items] in the reference's order; NaN is null."""
@@ -149,13 +158,12 @@ class Score(models.Model):
 
     def interval(self) -> tuple[float, float] | None:
         """95 % interval of the value, made of the vector: `ci_low` and `ci_high` are as they were scored, which may have been under
-        an older rule. None for an imported figure, and wherever `mean_interval` gives none."""
+        an older rule. None for a figure that was imported without values of items, and wherever `mean_interval` gives none."""
         values, groups = self.values, self.evaluation.batch.groups
         if not len(values) or len(values) != len(groups):
             return None
-        spec = registry.get(self.key)
         names = self.evaluation.batch.item_ids
-        found = mean_interval(unit_matrix(values[None], groups, spec.level, names), spec.bounds)
+        found = mean_interval(unit_matrix(values[None], groups, self.spec.level, names), self.spec.bounds)
         return None if math.isnan(found.low[0]) else (float(found.low[0]), float(found.high[0]))
 
     @property
@@ -169,7 +177,7 @@ class Score(models.Model):
         length of the reference itself, such as its diagonal. Missing items get it, and far-off ones are
         capped at it; such values are NaN if the reference is hidden."""
         values = self.values
-        if sees_reference or not len(values) or registry.get(self.key).worst not in FROM_REFERENCE:
+        if sees_reference or not len(values) or self.spec.worst not in FROM_REFERENCE:
             return values
         answered = np.array([status == SampleStatus.OK for status in self.statuses], dtype=bool)
         uncapped = self.parts.get("uncapped")  # there is one where the value was capped

@@ -130,7 +130,7 @@ def listing(names: Sequence[str] = ()) -> list[str]:
 
 def progress(name: str, total: int, initial: int) -> Any:
     """A bar on stderr."""
-    from tqdm import tqdm  # only where a bar is drawn
+    from tqdm import tqdm
 
     shown = {"desc": name, "total": total, "initial": initial, "unit": "B", "unit_scale": True, "file": sys.stderr}
     return tqdm(**shown, mininterval=0.2 if sys.stderr.isatty() else 5.0)

@@ -123,11 +123,11 @@ def _alone(place: _Place) -> Iterator[None]:
         try:
             file = held.fileno()
             if os.name == "nt":
-                import msvcrt
+                import msvcrt  # of Windows alone
 
                 msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
             else:
-                import fcntl
+                import fcntl  # which Windows has not
 
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (BlockingIOError, PermissionError):

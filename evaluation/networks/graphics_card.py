@@ -21,7 +21,7 @@ def card() -> str | None:
     """torch's name for the card to compute on; None where there is none that works, and then torch is not loaded."""
     if not may_be_there():
         return None
-    from evaluation.networks.inference import best_device  # loads torch
+    from evaluation.networks.inference import best_device
 
     device = best_device().type
     return None if device == "cpu" else device

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.metrics import registry
+from evaluation.properties import weaknesses
 
 FILE = Path(__file__).with_name("example_values.json")
 
@@ -32,15 +33,11 @@ def _kept() -> dict[str, Any]:
 
 def compute(key: str) -> dict[str, Any]:
     """The drawings that ship for `key`."""
-    from evaluation.properties import weaknesses  # loads numpy and the metrics, which reading must not
-
     return {"fingerprint": registry.fingerprint(key, {}), "values": [list(it.values()) for it in weaknesses.of(key)]}
 
 
 def main() -> None:
     """Draw the examples of the named metrics again, or of all, and leave the others as they ship."""
-    from evaluation.properties import weaknesses
-
     parser = argparse.ArgumentParser(prog="python -m evaluation.properties.example_values", description=main.__doc__)
     drawn = [key for key in registry.REGISTRY if weaknesses.of(key)]
     parser.add_argument(

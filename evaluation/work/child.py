@@ -31,9 +31,10 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from evaluation import reference_warnings as warnings
+from evaluation.images import paint, views
 from evaluation.images.names import file_name
 from evaluation.metrics import prepared, registry, scoring
 from evaluation.metrics.column import Column, require_computed
@@ -43,21 +44,23 @@ from evaluation.metrics.shared import TOGETHER
 from evaluation.networks import device_use, graphics_card, weights
 from evaluation.networks.device_use import CardTrouble
 from evaluation.networks.weights import WeightsError
-from evaluation.programs import sandbox, seccomp
+from evaluation.programs import program_checks, sandbox, seccomp
+from evaluation.programs.document import MetricDocument
 from evaluation.programs.guest import isolation
+from evaluation.programs.program import Budget, Program
+from evaluation.programs.slices import Paused, Slice, SlicedProgram
 from evaluation.properties.slices import measure_slice
 from evaluation.properties.suite import Progress
+from evaluation.rendering import objects
 from evaluation.work.parent_death import end_with
 from submissions.formats.box_alignment import Box, label
 from submissions.formats.errors import FormatError, Remarks
 from submissions.formats.inputs import of_files, write_table
+from submissions.formats.render.page_picture import rewritten
 from submissions.formats.spreadsheet import SheetError, read_sheet
 from submissions.kinds import FAMILIES
 from submissions.manifest import Manifest
 from submissions.validation import validate as check
-
-if TYPE_CHECKING:
-    from evaluation.programs.program import Program
 
 PACKAGE = registry.__name__.partition(".metrics.")[0]  # this code lies below another name in the package of participants
 NOTES = "notes.json"  # the file in a job's folder with what it warned of, where it did
@@ -156,8 +159,6 @@ def prepare(folder: Path, job: dict) -> dict:
 def reference(folder: Path, job: dict) -> dict:
     """Read an organizer's reference, or draw it of meshes (which are only read, unless the job `draws`); leaves its items in `artifact`,
     or gives the faults; and the remarks of the readers."""
-    from evaluation.rendering import objects
-
     family, remarks = FAMILIES[job["family"]], Remarks()
     try:
         if not job.get("drawing"):
@@ -198,8 +199,6 @@ def sheet(folder: Path, job: dict) -> dict:
 
 def picture(folder: Path, job: dict) -> dict:
     """Decode an organizer's `picture` for pages and leave it `rewritten`, or return the `fault`."""
-    from submissions.formats.render.page_picture import rewritten
-
     try:
         (folder / "rewritten").write_bytes(rewritten((folder / "picture").read_bytes(), job["name"]))
     except FormatError as error:
@@ -209,8 +208,6 @@ def picture(folder: Path, job: dict) -> dict:
 
 def pictures(folder: Path, job: dict) -> dict:
     """Pictures of some views of an entry, at least one, as many as there is time for; leaves them in the folder."""
-    from evaluation.images import views
-
     wanted, family = job["item_ids"], FAMILIES[job["family"]]
     references = family.load(Path(job["reference"]), wanted)
     predictions = family.load(Path(job["artifact"]), wanted)
@@ -232,13 +229,11 @@ def suite(folder: Path, job: dict) -> dict:
     progress = Progress(**job["progress"])
     if "reference" not in job:
         return dataclasses.asdict(measure_slice(request.key, params, progress, job["seconds"]))
-    from evaluation.properties.gate import acceptance_test  # loads scipy
+    from evaluation.properties.gate import acceptance_test
 
     references = FAMILIES[job["family"]].load(Path(job["reference"]), job["item_ids"])
     subjects = acceptance_test.subjects_of(spec, params, references, job["scene"])
     if job["pictures"]:
-        from evaluation.images import paint
-
         made = []
         for number, (name, pixels) in enumerate(acceptance_test.pictures_of(spec, params, references, subjects[0])):
             (folder / file_name(number, "acceptance_test")).write_bytes(paint.webp(pixels, paint.SMALL))
@@ -261,9 +256,6 @@ def suite(folder: Path, job: dict) -> dict:
 def check_program(folder: Path, job: dict) -> dict:
     """A slice of one check of a new program, see `evaluation.programs.program_checks`: what it `found`, None while calls are left, and the
     answers of the `calls` so far."""
-    from evaluation.programs import program_checks
-    from evaluation.programs.slices import Paused
-
     (order,) = job["programs"]
     references = FAMILIES[job["family"]].load(Path(job["reference"]), job["item_ids"]) if job["reference"] else None
     samples = program_checks.samples_of(job["family"], references, job["unit_scale"])
@@ -282,8 +274,6 @@ def check_program(folder: Path, job: dict) -> dict:
 def program_values(folder: Path, job: dict) -> dict:
     """Values of a metric program on some items of an entry: the items of at least one call, and as many as there is time for. `scores`
     (SampleScores as plain JSON) has the items that were done, in their order."""
-    from evaluation.programs.slices import Paused
-
     family, groups = FAMILIES[job["family"]], job["groups"]
     (request,) = requests = _requests(job)
     program = cast(Any, registry.get(request.key).program)
@@ -328,10 +318,6 @@ def programs_of(job: dict, memory: int) -> Iterator[None]:
     if not job.get("programs"):
         yield
         return
-    from evaluation.programs.document import MetricDocument
-    from evaluation.programs.program import Budget, Program
-    from evaluation.programs.slices import Slice, SlicedProgram
-
     specs = []
     with contextlib.ExitStack() as running:
         for order in job["programs"]:
@@ -495,7 +481,7 @@ def wait_for(pid: int, seconds: float) -> str:
 def preload() -> None:
     """Import what jobs use, once, before the first fork."""
     readers = (family.readers for family in FAMILIES.values())
-    for name in ("evaluation.images.views", *readers):
+    for name in readers:
         importlib.import_module(name)
     for name in registry.LIBRARIES:
         with contextlib.suppress(ModuleNotFoundError):  # a job that needs it says so, and is left to others

@@ -8,6 +8,7 @@ from typing import Any
 
 from evaluation.images.names import OBJECTNESS, SMALL, file_name
 from evaluation.metrics.column import Column
+from evaluation.metrics.render import osim
 from evaluation.models import Evaluation, EvaluationBatch, PictureRun
 from evaluation.work import attempts, missing_weights
 from evaluation.work.sandbox import sandbox
@@ -68,8 +69,6 @@ def maps(columns: Sequence[Column]) -> dict[str, dict[str, Any]]:
 
 def _objects(evaluation: Evaluation, item_ids: Sequence[str]) -> dict[str, Any]:
     """The objects of these views, and the value of their scene, of each column of objectness, as `pictures.views.make` takes them."""
-    from evaluation.metrics.render import osim  # loads scipy
-
     index = {item: place for place, item in enumerate(evaluation.batch.reference.item_ids)}
     found = {}
     for score in evaluation.scores.filter(key__in=OBJECTNESS):

@@ -17,7 +17,6 @@ from django.utils import timezone
 from ninja import Query, Schema
 from pydantic import Field
 
-from evaluation.metrics import registry
 from evaluation.models import Evaluation, Score
 from evaluation.work import progress as work_progress
 from evaluation.work.progress import Standing
@@ -72,13 +71,12 @@ class ScoreOut(Schema):
         """The scores of an entry under a batch, by the metric's slug."""
         columns, found = {column.slug: column for column in evaluation.batch.columns}, {}
         for score in evaluation.scores.all():
-            spec = columns[score.slug].spec if score.slug in columns else registry.get(score.key)
             values = {name: getattr(score, name) for name in ("key", "value", "n", "n_ok", "n_missing", "n_invalid")}
             found[score.slug] = cls(
                 **values,
-                title=columns[score.slug].title if score.slug in columns else spec.title,
-                higher_is_better=spec.higher_is_better,
-                unit=spec.unit,
+                title=columns[score.slug].title if score.slug in columns else score.spec.title,
+                higher_is_better=score.spec.higher_is_better,
+                unit=score.spec.unit,
                 ci=score.interval(),
                 flags=flags.counts(score.flags),
             )

@@ -43,11 +43,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     try:
         if command in FOLLOWING:
-            from submissions.client import command as following
+            from submissions.client import command as following  # loads httpx
 
             return following.main(words)
         if command in COMPUTING:
-            from evaluation import __main__ as computing
+            from evaluation import __main__ as computing  # loads numpy and the metrics
 
             return computing.main(words)
         if command in SCORING:
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
                 for difference in installed.differences():
                     print(f"warning: {difference}", file=sys.stderr)
-            from leaderboard.package import score_command
+            from leaderboard.package import score_command  # loads numpy, for the number of threads just set
 
             return score_command.main(words)
         if command == "info":
@@ -64,17 +64,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         if command == "study":
             if {"--means", "--scale"} & {word.partition("=")[0] for word in words}:
-                from leaderboard.package import study_command
+                from leaderboard.package import study_command  # loads numpy
 
                 return study_command.main(words[1:])
-            from leaderboard.stats import __main__ as studying
+            from leaderboard.stats import __main__ as studying  # loads numpy and scipy
 
             return studying.main(words[1:])
         if command == "worker":
             if sys.platform != "linux":  # where half of what it imports is not there either
                 print("A worker needs Linux: what it computes is limited by the kernel there.", file=sys.stderr)
                 return USAGE
-            from evaluation.work import remote_worker_client
+            from evaluation.work import remote_worker_client  # loads modules that only Linux has
 
             return remote_worker_client.main(words[1:], os.environ)
     except ModuleNotFoundError as error:

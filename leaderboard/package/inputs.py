@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from submissions.formats import arrays
 from submissions.formats.archive import open_package
 from submissions.formats.arrays import Mesh, Naming, Wireframe
 from submissions.formats.errors import Findings, FormatError
+from submissions.formats.render.render_files import read_render
 from submissions.formats.render.views import INSIDE, CleanViews, Render, SceneImages, View, encoded
 from submissions.kinds import FAMILIES, RENDER, Family
 
@@ -198,8 +200,6 @@ def _image(data: Any, side: str, notes: list[str]) -> Render:
     height, width = pixels.shape[:2]
     if max(height, width) > max(RENDER.most) or not (height and width):
         raise InputError(f"the {side} is {width} × {height} pixels; 1 to {RENDER.most[0]:,} on each side are taken")
-    from submissions.formats.render.render_files import read_render
-
     if pixels.ndim == 3 and pixels.shape[2] == 1:
         pixels = pixels[..., 0]
     try:
@@ -245,8 +245,6 @@ def _channels_last(found: np.ndarray, side: str) -> np.ndarray:
 def _mask(data: Any) -> np.ndarray:
     """bool [H, W] of an array of booleans or of grey values, or of a file."""
     if isinstance(data, (str, PathLike)):
-        from PIL import Image
-
         with Image.open(data) as image:
             found = np.asarray(image.convert("L"))
     else:

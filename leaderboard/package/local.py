@@ -16,7 +16,7 @@ def check(path: str | Path, manifest: str | Path | Manifest) -> Verdict:
 
     `manifest` is the phase's, or the path of its file. Raises `submissions.manifest.ManifestError`, and OSError where a file is not there.
     """
-    from submissions.validation import validate
+    from submissions.validation import validate  # loads numpy, which who imports the package may not need
 
     read = manifest if isinstance(manifest, Manifest) else Manifest.from_json(Path(manifest).read_bytes())
     return validate(Path(path), read, own_machine=True)

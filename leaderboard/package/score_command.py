@@ -23,6 +23,7 @@ from evaluation.networks import weights
 from leaderboard.package.comparison import CANNOT_TELL, compare
 from leaderboard.package.errors import CannotEvaluate, Rejected
 from leaderboard.package.inputs import metres_per
+from leaderboard.package.plots import plot
 from leaderboard.package.results import Result, read, scored
 
 REJECTED, USAGE = 1, 2
@@ -143,8 +144,6 @@ def _compare(options: argparse.Namespace) -> int:
 
 
 def _plot(options: argparse.Namespace) -> int:
-    from leaderboard.package.plots import plot
-
     named: dict[str, Result] = {}
     for text in options.results:
         name, equals, path = text.partition("=")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import structlog
+from django.conf import settings
 from structlog.typing import Processor
 
 # Fields of every event, for any logger.
@@ -40,8 +41,6 @@ def configure(config: dict[str, Any]) -> None:
 def formatter(kind: str = "") -> structlog.stdlib.ProcessorFormatter:
     """Formatter of text lines, or of one JSON object a line; without a `kind` as the settings say, for processes without Django."""
     if not kind:
-        from django.conf import settings
-
         kind = settings.LOG_FORMAT
     if kind == "json":
         render: list[Processor] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(default=str, ensure_ascii=False)]

@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 
 from evaluation.metrics import papers
+from leaderboard.stats.correlation import few_entries, with_interval
+from leaderboard.stats.minimums import ENTRIES_FOR_CORRELATION_INTERVAL
 from leaderboard.wording.reasons import sentence
 
 FILE = Path(__file__).with_suffix(".toml")
@@ -51,9 +53,6 @@ class Table:
     @property
     def why(self) -> str:
         """Reason why the figures have no interval; empty where they have one."""
-        from leaderboard.stats.correlation import few_entries  # loads scipy, which most pages need not
-        from leaderboard.stats.minimums import ENTRIES_FOR_CORRELATION_INTERVAL
-
         if self.n is None:
             return "Their number is not stated, so there is no interval."
         if not self.kind:
@@ -64,8 +63,6 @@ class Table:
         """The 95 % interval of a figure, which speaks of other things like these; None where it has none, as `why` says."""
         if self.n is None or not self.kind:
             return None
-        from leaderboard.stats.correlation import with_interval  # as above
-
         found = with_interval(self.kind, value, self.n)
         return None if found.low is None or found.high is None else (found.low, found.high)
 

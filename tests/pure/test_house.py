@@ -6,13 +6,14 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 import pytest
 
 from tests import ROOT
 from tests.conftest import need
-from tests.support.source_tree import mirrors, nodes
+from tests.support.source_tree import LOADED_ON_FIRST_USE, mirrors, nodes
 
 ROOMS = ("submissions", "evaluation", "leaderboard")  # each may import itself and what stands before it
 PURE = (
@@ -219,6 +220,78 @@ def test_pure_folders_use_no_framework_no_queue_no_network():
             if room in ROOMS and rest:
                 target = "/".join([room, *rest])
                 assert any(target.startswith(pure.removesuffix(".py")) for pure in PURE), f"{where} imports {name}, which is not pure"
+
+
+def import_blocks(tree: ast.AST, local: bool = False) -> Iterator[tuple[bool, list[ast.Import | ast.ImportFrom]]]:
+    """Imports that follow one another, and whether they are in a function; without those that only a type checker reads."""
+    local |= isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef)
+    for _, body in ast.iter_fields(tree):
+        inner = [node for node in body if isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case)] if isinstance(body, list) else []
+        for imports, group in groupby(inner, lambda node: isinstance(node, ast.Import | ast.ImportFrom)):
+            if imports:
+                yield local, list(group)
+                continue
+            for node in group:
+                if not (isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")):
+                    yield from import_blocks(node, local)
+
+
+@cache
+def slow_library(name: str) -> tuple[str, ...]:
+    return tuple(slow for slow in LOADED_ON_FIRST_USE if f"{name}.".startswith(f"{slow}."))
+
+
+def slow_libraries(names: set[str], known: dict[str, set[str]]) -> set[str]:
+    """The slow libraries that importing these names loads; `known` has those of the modules."""
+    modules = {module for name in names for module in (name, name.rpartition(".")[0])}
+    return {slow for name in names for slow in slow_library(name)}.union(*(known.get(module, ()) for module in modules))
+
+
+def unexplained(lines: list[str], tree: ast.AST, path: Path, known: dict[str, set[str]]) -> list[int]:
+    """Lines with a local import that loads no slow library, or only those that the file loads anyway, and whose reason no comment gives:
+    on its line, or above its block."""
+    found, blocks = [], list(import_blocks(tree))
+    loaded = slow_libraries({name for local, block in blocks if not local for node in block for name in names_of(node, path)}, known)
+    for block in (block for local, block in blocks if local and not lines[block[0].lineno - 2].strip().startswith("#")):
+        for node in block:
+            comment = " ".join(lines[node.lineno - 1 : node.end_lineno]).partition("#")[2]
+            if not re.sub(r"noqa: \w+|type: ignore\S*|[# ]", "", comment) and not slow_libraries({*names_of(node, path)}, known) - loaded:
+                found.append(node.lineno)
+    return found
+
+
+def test_imports_in_functions_load_a_slow_library_or_give_their_reason():
+    modules = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in files(*ROOMS)}
+    trees = {path: nodes(path)[0] for path in modules.values()}
+    loads = {
+        module: {name for local, block in import_blocks(trees[path]) if not local for node in block for name in names_of(node, path)}
+        for module, path in modules.items()
+    }
+    known, before = {}, None
+    while known != before:
+        before, known = known, {module: slow_libraries(names, known) for module, names in loads.items()}
+    found = {path: unexplained(path.read_text().splitlines(), tree, path, known) for path, tree in trees.items()}
+    assert [f"{path.relative_to(ROOT)}:{line}" for path, places in found.items() for line in places] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("    import torch", []),
+        ("    import json", [3]),
+        ("    import json  # noqa: F401", [3]),
+        ("    import json  # its start sets the clock", []),
+        ("    # Both need the settings.\n    import json\n\n    from json import loads", []),
+        ("    from slow.module import name", []),
+        ("    import json  # its start sets the clock\n    from json import loads", [4]),
+        ("    from scipy.spatial import cKDTree", [3]),  # which the file loads anyway
+        ("    try:\n        import json\n    except ValueError:\n        import torch", [4]),
+    ],
+)
+def test_an_import_in_a_function_without_a_reason_is_found(body, lines):
+    source = f"import scipy.spatial\ndef function():\n{body}\n"
+    path, known = ROOT / "leaderboard" / "example.py", {"slow.module": {"torch"}}
+    assert unexplained(source.splitlines(), ast.parse(source), path, known) == lines
 
 
 NOUNS = re.compile(r"\b(Challenge|Phase|Submission|Team|Study)\b|\.(phases|submissions|teams|studies)\b")

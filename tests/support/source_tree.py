@@ -6,7 +6,16 @@ import ast
 from functools import cache
 from pathlib import Path
 
+from evaluation.metrics import registry
 from tests import ROOT
+
+# Libraries that most processes never need, some of which take seconds to load. Functions import them on first use, so that the web process,
+# the workers and every command start without them.
+LOADED_ON_FIRST_USE = (
+    *("torch", "boto3", "latex2mathml", "matplotlib", "pandas", "plotly", "pyarrow", "tqdm"),
+    *("scipy.cluster", "scipy.signal", "scipy.stats"),
+    *registry.LIBRARIES,
+)
 
 
 @cache

@@ -40,7 +40,7 @@ class Gaps:
 def nearest(points: np.ndarray, others: Cloud) -> tuple[np.ndarray, np.ndarray]:
     """(distance float64[N], row int64[N]) of the nearest of `others` to each point."""
     if min(len(points), len(others.points)) >= WORTH_A_CARD and (device := graphics_card.card()):
-        from evaluation.metrics.mesh import on_gpu  # loads torch
+        from evaluation.metrics.mesh import on_gpu
 
         rows = on_gpu.if_it_fits(lambda: on_gpu.nearest_rows(points, others.points, device))
         if rows is None:

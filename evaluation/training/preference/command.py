@@ -14,12 +14,12 @@ from evaluation.metrics.spec import WEIGHTS_NAME
 from evaluation.networks import weights
 from evaluation.training.checkpoint import write
 from evaluation.training.errors import reported
+from evaluation.training.preference.votes import Decisions, read
 
 if TYPE_CHECKING:
     from evaluation.metrics.wireframe.learned.network import Features
     from evaluation.training.preference.material import Study
     from evaluation.training.preference.training import Training
-    from evaluation.training.preference.votes import Decisions
 
 NAME, NETWORK = "wireframe-preference", "wf_learned"
 
@@ -70,7 +70,6 @@ def _train(options: argparse.Namespace) -> None:
     from evaluation.metrics.wireframe.learned.network import KNOWN
     from evaluation.training.preference.material import seen, study
     from evaluation.training.preference.training import Plan, Training, digest, usable
-    from evaluation.training.preference.votes import read
     from evaluation.training.run_sequence import require
 
     torch.set_num_threads(options.threads)

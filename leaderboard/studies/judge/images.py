@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
 
 from evaluation.rendering.cameras import around, turntable
 from evaluation.rendering.reference import mesh_views
@@ -72,8 +73,6 @@ def side_by_side(left: Sequence[Look], right: Sequence[Look], row: Row) -> Pixel
 
     ValueError where views or normals are missing.
     """
-    from PIL import Image, ImageDraw, ImageFont
-
     halves = []
     for looks, words in ((left, "Left"), (right, "Right")):
         if len(looks) != row.views:
@@ -107,8 +106,6 @@ def _grid(cells: Sequence[Pixels]) -> Pixels:
 
 def _square(pixels: Pixels) -> Pixels:
     """uint8[SIDE, SIDE, 3]: the image on white, as large as fits."""
-    from PIL import Image
-
     if pixels.shape[:2] == (SIDE, SIDE):
         return pixels
     image = Image.fromarray(pixels)
@@ -146,8 +143,6 @@ def wireframes(reference: Any, left: Any, right: Any, side: int = 0) -> Pixels:
     Each is a wireframe with `vertices` and `edges`, or None where there is none. The frame holds the reference, and of the
     reconstructions what is not far away from it.
     """
-    from PIL import Image, ImageDraw
-
     side = side or 2 * SIDE
     flat = svg.is_flat(reference.vertices)
     seen = svg.seen(reference.vertices, flat)
@@ -183,8 +178,6 @@ def wireframes(reference: Any, left: Any, right: Any, side: int = 0) -> Pixels:
 
 def png(pixels: Pixels) -> bytes:
     """The image as PNG; the same image gives the same bytes."""
-    from PIL import Image
-
     buffer = io.BytesIO()
     Image.fromarray(np.ascontiguousarray(pixels)).save(buffer, "PNG", compress_level=4)
     return buffer.getvalue()

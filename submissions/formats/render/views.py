@@ -12,6 +12,7 @@ from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 INSIDE = 127  # a pixel of a mask above this is inside
 MAX_SIDE = 1e6  # of a region's box, in pixels
@@ -38,7 +39,6 @@ class Render:
 
     def same_as(self, other: "Render") -> bool:
         """Return whether both hold the same pixels and normals, however these are compressed."""
-        from PIL import Image
 
         def shown(png: bytes) -> NDArray[np.uint8]:  # a picture of normals may have a size of its own
             with Image.open(io.BytesIO(png), formats=("PNG",)) as image:
@@ -183,8 +183,6 @@ def with_scenes(views: Mapping[str, View]) -> dict[str, View]:
 
 def encoded(pixels: NDArray[np.uint8]) -> bytes:
     """The PNG of uint8 [H, W, 3] (RGB) or [H, W] (grey), losslessly."""
-    from PIL import Image
-
     buffer = io.BytesIO()
     Image.fromarray(np.ascontiguousarray(pixels)).save(buffer, "PNG", compress_level=3)
     return buffer.getvalue()
@@ -199,8 +197,6 @@ def render(pixels: NDArray[np.uint8], resized: bool = False) -> Render:
 
 def _decoded(png: bytes, mode: str, size: tuple[int, int]) -> NDArray[np.uint8]:
     """A PNG of our own as an array; ValueError if it has another mode or size than declared."""
-    from PIL import Image
-
     with Image.open(io.BytesIO(png), formats=("PNG",)) as image:
         if image.mode != mode or image.size != size:
             raise ValueError(f"a stored image is {image.mode} of {image.size}, expected {mode} of {size}")

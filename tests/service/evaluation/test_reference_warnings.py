@@ -12,7 +12,6 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from evaluation import reference_warnings
-from evaluation.metrics.render import detections
 from evaluation.models import PhaseMetric
 from evaluation.networks import load, weights, yolox
 from evaluation.synthetic.rooms import room, view
@@ -143,7 +142,7 @@ def test_a_detector_for_which_there_is_no_room_stands_in_no_references_way(monke
     def full(pair, looking):
         raise MemoryError("DefaultCPUAllocator: can't allocate memory")
 
-    monkeypatch.setattr(detections, "detections", full)
+    monkeypatch.setattr(reference_warnings, "detections", full)
     assert reference_warnings.of_objects(VIEWS, [("osim", OURS)]) == []
 
 

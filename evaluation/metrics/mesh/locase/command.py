@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.networks import weights
 from evaluation.training.errors import reported
+from submissions.formats.arrays import Mesh
+from submissions.formats.mesh.mesh_files import read_mesh
 
 if TYPE_CHECKING:
     from evaluation.metrics.mesh.locase.dataset import Subject
     from evaluation.metrics.mesh.locase.training import Plan
-    from submissions.formats.arrays import Mesh
 
 RATES = {1: 1e-3, 2: 3e-4}
 EPOCHS = {1: 4, 2: 40}
@@ -109,8 +110,6 @@ def _subjects(options: argparse.Namespace) -> AbstractContextManager[Sequence[Su
 
 
 def _read(path: Path) -> Mesh:
-    from submissions.formats.mesh.mesh_files import read_mesh
-
     return read_mesh(path.read_bytes(), path.name)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import html
+import re
 from pathlib import Path
 
 import numpy as np
@@ -124,6 +126,32 @@ def test_without_metrics_people_rank(folder):
     assert answer_sets.analyse_due() == 1
     record = AnswerSet.objects.get().record
     assert record is not None and set(record.criteria["quality"].metrics) == {"constant", "coin"}  # means are no metric of themselves
+
+
+def test_every_page_of_values_of_items_can_be_opened_and_gives_one_interval(tmp_path, client):
+    """Seven items in a group each: an entry's interval on its page and in the API is the board's."""
+    rows = ["Scene,Path,Codec,Rate,Subject_1,Subject_2,PSNR_Y,LPIPS"]
+    for scene in range(7):
+        rows += [f"scene {scene},1,A,R1,1,2,{20 + scene},0.5", f"scene {scene},1,B,R1,2,2,{21 + scene},0.4"]
+    apply(parse(bundle(tmp_path / "bundle", table="\n".join(rows) + "\n")).definition)
+    assert answer_sets.analyse_due() == 1
+    challenge = Challenge.objects.get()
+    snapshot = snapshots.make(challenge.phases.get(), "public")
+    column = snapshot.board.column("psnr-y")
+    for place, entry in enumerate(snapshot.board.entries):
+        score = client.get(f"/api/v1/submissions/{entry.id}").json()["scores"]["psnr-y"]
+        assert score["value"] == column.value[place] and score["ci"] == [column.ci_low[place], column.ci_high[place]]
+    opened, waiting = set(), ["/challenges/judged/"]
+    while waiting:
+        address = waiting.pop()
+        if address in opened:
+            continue
+        opened.add(address)
+        answer = client.get(address)
+        assert answer.status_code in (200, 302), (address, answer.status_code)
+        links = re.findall(r'href="([^"#]*)', answer.content.decode()) if "html" in answer["Content-Type"] else []
+        waiting += [html.unescape(link) for link in links if re.match(r"/(challenges/judged/|entries/|metrics/.*judged|teams/)", link)]
+    assert {f"/entries/{entry.id}/" for entry in snapshot.board.entries} < opened
 
 
 @pytest.mark.parametrize(
