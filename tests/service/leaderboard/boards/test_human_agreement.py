@@ -162,7 +162,7 @@ def test_a_part_of_a_study_that_too_few_people_judged_has_no_column_on_the_board
     assert found.reason is None and set(found.few.values()) == {few_raters(4)} and found.first is None
     made = board.model_copy(update={"people": found})
     said = of_board(made)
-    assert said.column(made) is None and said.claim(made) is None and said.first_place(made) is None
+    assert said.column is None and said.claim is None and said.first_place is None
 
 
 def test_of_several_studies_the_one_with_most_answers_stands_on_the_board(judged):  # noqa: F811
