@@ -379,13 +379,15 @@ def resembling_words(found: Sequence[tuple[Set, Row]]) -> str:
 
 @dataclass(frozen=True)
 class Finding:
-    """A familiar metric that may be the best within items and is ruled out across them: the claim, the figures in a sentence, and its row
-    in each set."""
+    """A familiar metric that may be the best within items and is ruled out across them: the claim, the figures of the sets that rule it out
+    in sentences, its row in each set, and an `example`: a set that rules it out, its row there, and the row of a metric that may be the
+    best there."""
 
     title: str
     claim: Statement
     sentence: str
     rows: tuple[tuple[Set, Row], ...]
+    example: tuple[Set, Row, Row | None]
 
 
 FAMILIAR = ("psnr-y", "psnr", "ssim")
@@ -397,16 +399,17 @@ def finding(sets: Sequence[Set]) -> Finding | None:
         rows = [(one, row) for one in sets for row in one.rows if row.figures.name == name and row.within.shown and row.across.shown]
         if not any(row.across.is_out for _, row in rows) or any(row.within.is_out for _, row in rows):
             continue
-        rivals = {}
+        out: list[tuple[Set, Row, Row | None]] = []
         for one, row in rows:
-            may = [other for other in one.rows if other.across.places and not other.across.is_out]
-            if row.across.is_out and may:
-                surest = min(may, key=lambda other: other.across.figure.places[1])  # type: ignore[union-attr, index]
-                rivals[one.record.name] = f"{surest.title}, {surest.across.text} {surest.across.interval},"
+            if row.across.is_out:
+                may = [other for other in one.rows if other.across.places and not other.across.is_out]
+                surest = min(may, key=lambda other: other.across.figure.places[1], default=None)  # type: ignore[union-attr, index]
+                out.append((one, row, surest))
+        rivals = {one.record.name: f"{may.title}, {may.across.text} {may.across.interval}," for one, _, may in out if may is not None}
         title = rows[0][1].title
-        told = wording.within_and_across(title, [(one.record, one.criterion, row.figures) for one, row in rows], rivals)
-        out = [one.record.called for one, row in rows if row.across.is_out]
-        return Finding(title, wording.ruled_out_across(title, out), told, tuple(rows))
+        told = wording.within_and_across(title, [(one.record, one.criterion, row.figures) for one, row, _ in out], rivals)
+        claim = wording.ruled_out_across(title, [one.record.called for one, _, _ in out])
+        return Finding(title, claim, told, tuple(rows), out[0])
     return None
 
 

@@ -17,6 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
+from leaderboard.charts.published_sets import within_and_across
 from leaderboard.charts.scatter import Scatter, scatter
 from leaderboard.evidence import shown, store
 from leaderboard.evidence.results import results
@@ -143,6 +144,7 @@ def _evidence_context() -> dict[str, Any]:
         "by_means": [one for one in ranked if not one.has_people],
         "all_sets": all_sets,
         "finding": finding,
+        "finding_chart": within_and_across(*finding.example) if finding is not None else None,
         "drawn": drawn_results(finding) if finding is not None else None,
     }
 

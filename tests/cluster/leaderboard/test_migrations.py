@@ -70,7 +70,6 @@ def before(request, tmp_path_factory) -> Iterator[Before]:
 @pytest.fixture(scope="module")
 def told(before) -> dict[str, Any]:
     """Answers of today's code about a database of before, once it has migrated it."""
-    before.run("manage.py", "migrate", "--verbosity", "0")
     answer = before.home / "told.json"
     before.run("-m", "tests.support.databases.stored", "tell", str(answer))
     return json.loads(answer.read_text())

@@ -286,9 +286,11 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["store", path]:
             store(Path(path))
-        case ["tell", path]:
+        case ["tell", path]:  # after migrating, in one process: each takes seconds to begin
+            from django.core.management import call_command
             from django.db import connection
 
+            call_command("migrate", verbosity=0)
             told = {"said": said(), "versions": versions(), "schema": sorted(map(repr, schema_of(connection)))}
             Path(path).write_text(json.dumps(told))
         case _:

@@ -81,4 +81,5 @@ def _postgres(key: str) -> str:
 
 
 def _migrate(database: dict[str, str]) -> None:
-    subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity", "0"], cwd=ROOT, env=os.environ | database, check=True)
+    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0", "--skip-checks"]
+    subprocess.run(command, cwd=ROOT, env=os.environ | database, check=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from leaderboard.charts import boards, judges, ranking_variants, studies
+from leaderboard.charts import boards, judges, published_sets, ranking_variants, studies
+from leaderboard.evidence import shown
 from leaderboard.records.board import ColumnHead
 from leaderboard.records.chart import Chart
 from leaderboard.stats.subsample_stability import Curve
@@ -55,7 +57,10 @@ def charts(seed: int, before: str = "") -> dict[str, list[Chart]]:
         for k, (name, mos) in enumerate(zip(names, rng.uniform(1, 5, size=n).tolist(), strict=True))
     ]
     elo = {name: [None if rng.random() < 0.1 else float(value) for value in rng.normal(1000, 100, size=5)] for name in names}
+    published = shown.leading(shown.shipped()["nerf-qa"])
+    lower, rival = (replace(row, title=before + NASTY) for row in published.rows[:2])
     return {
+        "published_sets.within_and_across": [published_sets.within_and_across(published, lower, rival if k else None) for k in range(2)],
         "boards.distributions": [boards.distributions(HSS, series, items)],
         "boards.progress": [boards.progress(HSS, points, [("hull", 0.5)])],
         "boards.differences": [

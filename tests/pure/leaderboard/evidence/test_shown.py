@@ -96,6 +96,8 @@ def test_a_familiar_metric_whose_figures_part_is_found_by_its_places():
     assert [row for _, row in found.rows if row.within.is_out] == [] and [row.across.is_out for _, row in found.rows] == [True, False]
     # Of the metrics that may be the best there it names the one whose places reach least far, not the one of the highest value.
     assert "TOPIQ-FR, .84 [.71, .92]," in found.sentence and "DISTS" not in found.sentence
+    one, lower, rival = found.example
+    assert (one.record.name, lower, rival.title) == ("nerf-qa", found.rows[0][1], "TOPIQ-FR")
     assert shown.finding([leading(RECORDS["gsc"])]).title == "SSIM", "there PSNR may be the best"
     assert shown.finding([leading(RECORDS["icip2020"])]) is None
 
