@@ -110,8 +110,10 @@ def of_objects(views: Mapping[str, View], columns: Iterable[tuple[str, Mapping[s
     wanted: dict[Looking, list[str]] = {}
     for key, params in columns:
         spec = registry.get(key)
-        looking = _looking(spec, registry.resolve_params(key, params))
-        if looking is not None:
+        given = registry.resolve_params(key, params)
+        name = next((name for network, name in spec.networks if network == DETECTOR), None)
+        if name is not None and not weights.refusal(spec, given):
+            looking = Looking(given[name], given["conf"], given["nms"], given["class_agnostic"])
             wanted.setdefault(looking, []).append(spec.title)
     return [
         f"{scene}: the detector {looking.weights} finds no object in its views, so {' and '.join(titles)} "
@@ -119,13 +121,6 @@ def of_objects(views: Mapping[str, View], columns: Iterable[tuple[str, Mapping[s
         for looking, titles in wanted.items()
         for scene in _without(views, looking, until)
     ]
-
-
-def _looking(spec: registry.MetricSpec, params: Mapping[str, Any]) -> Looking | None:
-    name = next((name for network, name in spec.networks if network == DETECTOR), None)
-    if name is None or weights.refusal(spec, params):
-        return None
-    return Looking(params[name], params["conf"], params["nms"], params["class_agnostic"])
 
 
 def _without(views: Mapping[str, View], looking: Looking, until: float) -> Iterator[str]:

@@ -27,33 +27,34 @@ class Peer:
 HSS = Peer(
     "hoho2025 `hss`",
     True,
-    "to 1e-6. It loses digits of float32 coordinates far from the origin; we centre both sides first and keep these digits",
+    "to 1e-6. The official scorer loses digits of float32 coordinates far from the origin; we centre both wireframes first and keep them",
     "wireframe/test_hss.py::test_real_roofs_score_as_by_the_official_scorer_centred_and_as_they_are",
 )
 CORNERS = Peer(
     "hoho2025 `compute_ap_metrics`",
     True,
-    "to 1e-12, but for two wireframes without corners: 1 here, 0 there",
+    "to 1e-12. Only for two wireframes without corners the values differ: 1 here, 0 by hoho2025",
     "wireframe/test_corners.py::test_f1_is_that_of_the_official_scorer",
 )
 EDGES = Peer(
     "Building3D's evaluator",
     False,
-    'it samples 20 points of each edge; `hausdorff="sampled20"` does so too, and is equal. The default is exact',
+    'the evaluator samples 20 points of each edge. Our `hausdorff="sampled20"` does so too and gives equal values; our default is exact',
     "wireframe/test_edges.py::test_sampled_distances_are_those_of_the_building3d_definition_and_bound_the_exact_ones",
 )
 WED = Peer(
     "the S23DR scorer of 2024 `compute_WED`",
     False,
-    "it uses a wrong index of a vertex if predicted vertices are left unmatched; `compat_index=True` repeats this error, and is equal",
+    "it uses a wrong index of a vertex if predicted vertices are left unmatched; our "
+    "`compat_index=True` repeats this error and gives equal values",
     "wireframe/test_wed.py::test_the_official_codes_wrong_index_can_be_repeated",
 )
 CHAMFER = Peer(
     "point-cloud-utils `chamfer_distance`",
     False,
-    "it adds both directions, over the points that it is given, in their unit; we average both, over 100,000 samples of each surface, "
-    'as fractions of the reference\'s longest side (`normalize="none"`: metres). For points without faces, given as arrays, its value is '
-    'twice ours with `normalize="none"`',
+    "point-cloud-utils adds the two directions, over the points that you give, in the points' unit. We average the two directions, over "
+    '100,000 samples of each surface, as fractions of the reference\'s longest side (`normalize="none"`: metres). For points without '
+    'faces, given as arrays, the value of point-cloud-utils is twice ours with `normalize="none"`',
     "mesh/test_distances.py::test_parity_with_point_cloud_utils",
 )
 PEERS: Mapping[str, tuple[Peer, ...]] = MappingProxyType(
@@ -93,13 +94,14 @@ PEERS: Mapping[str, tuple[Peer, ...]] = MappingProxyType(
             Peer(
                 "scikit-image, with gaussian_weights=True, sigma=1.5, use_sample_covariance=False, data_range=1",
                 True,
-                "to rounding. Its default is another window (7 × 7, uniform weights)",
+                "to rounding. The default window of scikit-image is another one (7 × 7, uniform weights)",
                 "render/test_ssim.py::test_agrees_with_scikit_image",
             ),
             Peer(
                 "torchmetrics",
                 False,
-                "it mirrors the image at its border and counts the border too. Where the window lies within the image it is equal",
+                "torchmetrics mirrors the image at its border and counts the border too. Where the window lies within the image, values "
+                "are equal",
                 "render/test_ssim.py::test_agrees_with_torchmetrics_where_the_window_fits",
             ),
         ),
@@ -107,7 +109,7 @@ PEERS: Mapping[str, tuple[Peer, ...]] = MappingProxyType(
             Peer(
                 "torchmetrics",
                 True,
-                "to its precision, from the same files",
+                "to the precision of torchmetrics, from the same files",
                 "render/test_fid.py::test_agrees_with_torchmetrics_from_file_to_distance",
             ),
         ),

@@ -81,8 +81,8 @@ PRECISION = Param(
     FLOAT32,
     "choice",
     choices=PRECISIONS,
-    doc="The arithmetic in which its networks compute. All but float32 are faster on graphics cards and less exact. Each choice is a "
-    "column of its own. Workers without the hardware for it leave the column to other workers.",
+    doc="The arithmetic in which the metric's networks compute. tf32, bfloat16 and float16 are faster on graphics cards and less exact "
+    "than float32. Each choice is a column of its own. Workers without the hardware for it leave the column to other workers.",
     source=Source.OURS,
 )
 

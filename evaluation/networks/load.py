@@ -105,10 +105,6 @@ def forget() -> None:
     _ready.clear()
 
 
-def _backbone(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
-    return _stack(found.name.partition("-")[0], paths[0])
-
-
 def _stack(architecture: str, path: Path) -> nn.Module:
     state = read_state(path)
     if architecture == "squeezenet":
@@ -137,26 +133,10 @@ def _lpips(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
     return network
 
 
-def _inception(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
-    return fill(_meta(FidInception), read_state(paths[0]), paths[0].name, ignored=("fc.",))
-
-
-def _lite0(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
-    return fill(_meta(Lite0), read_state(paths[0]), paths[0].name)
-
-
-def _clip(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
-    return fill(_meta(ClipImageTower), read_state(paths[0]), paths[0].name, prefix="visual.")
-
-
 def _clip_text(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
     tower: Any = fill(_meta(ClipTextTower), read_state(paths[0]), paths[0].name, ignored=("visual.", "logit_scale"))
     tower.tokenizer = Tokenizer.read(paths[1])
     return tower
-
-
-def _dinov2(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
-    return fill(_meta(Dinov2), read_state(paths[0]), paths[0].name, ignored=("mask_token",))
 
 
 def _yolox(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
@@ -172,15 +152,20 @@ def _meta(make: Callable[[], nn.Module]) -> nn.Module:
         return make()
 
 
+def _of_file(make: Callable[[], nn.Module], **names: Any) -> Callable[[Weights, tuple[Path, ...]], nn.Module]:
+    """The builder of a network that its one file fills, with the `names` of `fill`."""
+    return lambda _, paths: fill(_meta(make), read_state(paths[0]), paths[0].name, **names)
+
+
 BUILDERS: dict[str, Callable[[Weights, tuple[Path, ...]], nn.Module]] = {
-    "backbone": _backbone,
+    "backbone": lambda found, paths: _stack(found.name.partition("-")[0], paths[0]),
     "lpips_alex": _lpips,
     "lpips_vgg": _lpips,
     "lpips_squeeze": _lpips,
-    "inception": _inception,
-    "lite0": _lite0,
-    "clip": _clip,
+    "inception": _of_file(FidInception, ignored=("fc.",)),
+    "lite0": _of_file(Lite0),
+    "clip": _of_file(ClipImageTower, prefix="visual."),
     "clip_text": _clip_text,
-    "dinov2": _dinov2,
+    "dinov2": _of_file(Dinov2, ignored=("mask_token",)),
     "yolox": _yolox,
 }

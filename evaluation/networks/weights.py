@@ -363,7 +363,9 @@ def get(network: str, name: str) -> Weights:
     """The set of that name; WeightsError if there is none."""
     found = _sets(network).get(name)
     if found is None:
-        raise WeightsError(f"There are no weights {name!r} of {network}; available: {', '.join(names(network)) or 'none'}.")
+        raise WeightsError(
+            f"There are no weights {name!r} of {network}. Weights of {network} on this machine: {', '.join(names(network)) or 'none'}."
+        )
     return found
 
 

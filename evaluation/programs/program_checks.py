@@ -113,7 +113,9 @@ def determinism(again: Callable[[], Program], samples: Sequence[tuple[str, Sampl
     one, and with the items in another order. `again` gives a fresh copy of the program."""
     with again() as program:
         document = program.document
-        units = _units(samples, document.level)
+        units = [[one] for one in samples]
+        if document.level == "set":  # one call sees all against themselves, another all damaged
+            units = [[one for one in samples if one[0] == against] for against in dict.fromkeys(against for against, _ in samples)]
         first, others = units[0], units[1:] or units
         calls = 3 * math.ceil((longest_slice(document) + 1) / 3)
         places = [first if n % 3 == 0 else others[(n - n // 3 - 1) % len(others)] for n in range(calls)]
@@ -138,13 +140,6 @@ def determinism(again: Callable[[], Program], samples: Sequence[tuple[str, Sampl
         return Check(False, sentence, rows, Cause.DIFFERS)
     made = f"{len(runs[0][1])} values in one slice, one item at every third place, {len(runs[1][1])} in slices of one and in another order"
     return Check(True, f"{made}: no value of an item differs by more than {most}.", rows)
-
-
-def _units(samples: Sequence[tuple[str, Sample]], level: str) -> list[list[tuple[str, Sample]]]:
-    """Samples as the program sees them in one call: at level set all against themselves, and all damaged; otherwise each alone."""
-    if level != "set":
-        return [[one] for one in samples]
-    return [[one for one in samples if one[0] == against] for against in dict.fromkeys(against for against, _ in samples)]
 
 
 def _values(program: Program, units: Sequence[list[tuple[str, Sample]]], params: Mapping[str, Any]) -> list[Row]:

@@ -52,7 +52,7 @@ def _by_fingerprint() -> dict[str, tuple[Table, ...]]:
 
 @cache
 def _published() -> dict[str, dict[str, float]]:
-    ids = {test.title: test.id for test in TESTS}
+    ids = {test.published or test.title: test.id for test in TESTS}
     columns: dict[str, dict[str, float]] = {}
     with PUBLISHED.open(newline="") as file:
         for row in csv.DictReader(file):

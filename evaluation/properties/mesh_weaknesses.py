@@ -59,85 +59,86 @@ TWICE = Mesh(BLOCK.vertices * 2, BLOCK.faces)
 Example = tuple[str, str, Any, tuple[tuple[str, Any], ...]]
 
 INSIDE_OUT: Example = (
-    "It does not see which side is outside",
-    "Turned inside out, the box renders black and has no inside; the metric gives {0:.4f}, its best value.",
+    "The metric does not see which side is outside",
+    "The entry is the box turned inside out, which renders black and has no inside. The metric gives {0:.4f}, its best value.",
     BOX,
     (("inside out", Mesh(BOX.vertices, BOX.faces[:, ::-1])),),
 )
 MISSING_SIDE_WEIGHS_LESS: Example = (
     "A missing side weighs less than a small shift",
-    "A box without its lid is worse than a box that was moved a little; the metric gives them {0:.4f} and {1:.4f}.",
+    "To people, a box without its lid is worse than a box that is moved a little. The metric gives {0:.4f} and {1:.4f}.",
     BOX,
     (("without its lid", OPEN), ("moved by a twelfth", _moved(BOX, 1 / 12, 0, 0))),
 )
 STRAY_TRIANGLE: Example = (
     "One stray triangle outweighs a missing side",
-    "A stray triangle is easily cut away, a missing lid cannot be; the metric gives the two entries {0:.4f} and {1:.4f}.",
+    "One entry has a stray triangle, which is easily cut away; the other lacks the lid of the box. The metric gives {0:.4f} and {1:.4f}.",
     BOX,
     (("a stray triangle", STRAY), ("without its lid", OPEN)),
 )
 HAIR_DECIDES_EVERYTHING: Example = (
-    "A hair decides everything",
-    "Both entries are the right plate, raised a little; just below the threshold the score is {0:.2f}, just above it {1:.2f}.",
+    "A tiny difference decides the score",
+    "Both entries are the right plate, raised a little. Raised by just less than the threshold it scores {0:.2f}; by just more, {1:.2f}.",
     PLATE,
     (("raised by 0.049", _moved(PLATE, 0, 0, 0.049)), ("raised by 0.051", _moved(PLATE, 0, 0, 0.051))),
 )
 SATURATION: Example = (
     "Beyond a distance, everything counts the same",
-    "A plate raised by a tenth of its side is nearly right, one raised by twice its side is wrong; the metric gives {0:.2f} and {1:.2f}.",
+    "A plate raised by a tenth of its side is nearly right; a plate raised by twice its side is wrong. The metric gives {0:.2f} and "
+    "{1:.2f}.",
     PLATE,
     (("raised by 0.1", _moved(PLATE, 0, 0, 0.1)), ("raised by 2", _moved(PLATE, 0, 0, 2))),
 )
 THIN_PARTS_UNSEEN: Example = (
     "Thin parts have no volume",
-    "The mast is the first thing that people see, and it is missing; the metric still gives {0:.4f}.",
+    "The entry lacks the mast, which people see first. The metric still gives {0:.4f}.",
     MAST,
     (("without the mast", BOX),),
 )
 THIN_SHEETS: Example = (
     "Thin things must lie exactly",
-    "The sheet is raised by its own thickness, a fiftieth of its side, and people see no difference; the metric gives {0:.2f}.",
+    "The sheet is raised by its own thickness, a fiftieth of its side, and people see no difference. The metric gives {0:.2f}.",
     SHEET,
     (("raised by its thickness", _moved(SHEET, 0, 0, 0.025)),),
 )
 EXTRA_PARTS_UNSEEN: Example = (
     "Extra parts are not seen",
-    "There is a second box where nothing should be; all of the reference is covered, so the metric gives {0:.2f}.",
+    "The entry has a second box where nothing should be. The entry covers all of the reference, so the metric gives {0:.2f}.",
     BOX,
     (("a box too many", TWO_BOXES),),
 )
 WORST_POINT_DECIDES: Example = (
     "The worst point is all that counts",
-    "To people, half of the object missing is worse than one mast missing; the metric gives {0:.2f} and {1:.2f}.",
+    "To people, an entry without half of the object is worse than one without the mast. The metric gives {0:.2f} and {1:.2f}.",
     _joined(BOX, BESIDE, TALL_MAST),
     (("a box missing", _joined(BOX, TALL_MAST)), ("the mast missing", _joined(BOX, BESIDE))),
 )
 MISSING_PARTS_UNSEEN: Example = (
     "Missing parts are not seen",
-    "Only the bottom of the box is there; all of it lies on the reference, so the metric gives {0:.2f}, its best value.",
+    "The entry is only the bottom of the box. All of the entry lies on the reference, so the metric gives {0:.2f}, its best value.",
     BOX,
     (("the bottom alone", _sides(BOX, 0)),),
 )
 PLACE_UNSEEN: Example = (
-    "It does not see where anything is",
-    "The plate is half its side too high, which people notice; it faces the right way, so the metric gives {0:.2f}, its best value.",
+    "The metric does not see where anything is",
+    "The plate is raised by half its side, which people notice. It faces the right way, so the metric gives {0:.2f}, its best value.",
     PLATE,
     (("raised by half its side", _moved(PLATE, 0, 0, 0.5)),),
 )
 MIRROR_IMAGE: Example = (
-    "A mirror image is the same to it",
-    "Left has become right, as in a left shoe for a right one; the metric gives {0:.4f}.",
+    "A mirror image has the same value",
+    "The entry is a mirror image, like a left shoe for a right one. The metric gives {0:.4f}.",
     CRYSTAL,
     (("mirrored", MIRRORED),),
 )
 SIZE_AND_PLACE_UNSEEN: Example = (
-    "It does not see size or place",
-    "Three times as large and far away, the entry does not fit the reference; the metric gives {0:.4f}.",
+    "The metric does not see size or place",
+    "The entry is three times as large and far away, so it does not fit the reference. The metric gives {0:.4f}.",
     CRYSTAL,
     (("three times as large, far away", Mesh(3 * CRYSTAL.vertices + 50, CRYSTAL.faces)),),
 )
 SIZE_AND_PLACE_UNSEEN_BY_LOCASE: Example = (
-    "It does not see size or place",
+    "The metric does not see size or place",
     "Twice as large and far away, the entry does not fit the reference; it scores {0:.2f}, and the reference itself {1:.2f}.",
     BLOCK,
     (("twice as large, far away", _moved(TWICE, 5, 5, 5)), ("the reference itself", BLOCK)),

@@ -22,8 +22,8 @@ SHARES = ("corner_precision", "corner_recall", "corner_f1", "edge_precision", "e
 
 @dataclass(frozen=True)
 class Property:
-    """One test of a suite. The `title` of a sanity test is its name in the published table. `least` is the share that passes, and
-    `each` the share that every single kind of damage must reach."""
+    """One test of a suite. `least` is the share that passes, and `each` the share that every single kind of damage must reach.
+    `published` is the test's name in the published table, where it is not the title."""
 
     id: str
     title: str
@@ -31,6 +31,7 @@ class Property:
     doc: str
     least: float = PASS
     each: float | None = None
+    published: str = ""
 
     @property
     def families(self) -> tuple[str, ...]:
@@ -50,57 +51,69 @@ TESTS = (
     ),
     Property(
         "symmetry_0mean",
-        "Symmetry (0 mean, weighted)",
+        "Symmetry (noise)",
         "Symmetry",
-        "After unequal noise without drift, swapping prediction and reference changes nothing.",
+        "The prediction is the reference with noise of unequal strength. Swapping the two does not change the distance.",
+        published="Symmetry (0 mean, weighted)",
     ),
     Property(
         "near_symmetry_0mean",
-        "Near symmetry (0 mean, weighted)",
+        "Near symmetry (noise)",
         "Symmetry",
-        "After the same noise, swapping prediction and reference changes the distance by at most 5 %.",
+        "The prediction is the reference with noise of unequal strength. Swapping the two changes the distance by at most 5 %.",
+        published="Near symmetry (0 mean, weighted)",
     ),
     Property(
         "symmetry_shift",
-        "Symmetry (shift, weighted)",
+        "Symmetry (noise and shift)",
         "Symmetry",
-        "After noise and a shift by a tenth of the diameter, swapping prediction and reference changes nothing.",
+        "The prediction is the reference with noise, moved by a tenth of its diameter. Swapping the two does not change the distance.",
+        published="Symmetry (shift, weighted)",
     ),
     Property(
         "near_symmetry_shift",
-        "Near symmetry (shift, weighted)",
+        "Near symmetry (noise and shift)",
         "Symmetry",
-        "After noise and the same shift, swapping prediction and reference changes the distance by at most 5 %.",
+        "The prediction is the reference with noise, moved by a tenth of its diameter. Swapping the two changes the distance by at most "
+        "5 %.",
+        published="Near symmetry (shift, weighted)",
     ),
     Property(
         "quasi_far",
-        "Quasi-proportionality (shift, far)",
+        "Quasi-proportionality (far corner)",
         "Quasi-proportionality",
-        "While one corner far from its place moves on in equal steps, the distance changes in equal steps.",
+        "One corner that is far from its place moves further in equal steps. The distance changes by nearly the same amount at each step.",
+        published="Quasi-proportionality (shift, far)",
     ),
     Property(
         "quasi_close",
-        "Quasi-proportionality (shift, close)",
+        "Quasi-proportionality (near corner)",
         "Quasi-proportionality",
-        "While one corner moves away from its place in equal steps, the distance grows in equal steps.",
+        "One corner moves away from its place in equal steps. The distance changes by nearly the same amount at each step.",
+        published="Quasi-proportionality (shift, close)",
     ),
     Property(
         "triangle_rand_other",
-        "Triangle ineq. (rand other)",
+        "Triangle inequality (other models)",
         "Triangle inequality",
-        "Triangle inequality for three different models.",
+        "The distance between two models is at most the sum of their distances to a third model.",
+        published="Triangle ineq. (rand other)",
     ),
     Property(
         "triangle_add_noise",
-        "Triangle ineq. (add noise)",
+        "Triangle inequality (noisy copies)",
         "Triangle inequality",
-        "Triangle inequality for a model, a noisy copy of it, and a noisy copy of that copy.",
+        "A copy of a model gets noise, and a copy of this copy gets more. The distance of the second copy to the model is at most its "
+        "distance to the first copy plus the distance of the first copy to the model.",
+        published="Triangle ineq. (add noise)",
     ),
     Property(
         "triangle_del1_del2",
-        "Triangle ineq. (del1/del2)",
+        "Triangle inequality (deleted edges)",
         "Triangle inequality",
-        "Triangle inequality for a model, a copy without an edge, and a copy without a second edge.",
+        "One copy of a model lacks one edge, a second copy lacks two. The distance of the second copy to the model is at most its distance "
+        "to the first copy plus the distance of the first copy to the model.",
+        published="Triangle ineq. (del1/del2)",
     ),
 )
 

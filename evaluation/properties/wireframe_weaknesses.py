@@ -112,124 +112,129 @@ WRONG_FIRST = _frame(SCORED.vertices, [*map(tuple, SCORED.edges)], (0.5, 0.5, 0.
 Example = tuple[str, str, Any, tuple[tuple[str, Any], ...]]
 
 EDGES_UNSEEN: Example = (
-    "It does not look at edges",
-    "All corners are right and no edge is. The metric says {0:.2f} and {1:.2f}.",
+    "The metric does not look at edges",
+    "In both entries all corners are right and no edge is. The metric gives {0:.2f} and {1:.2f}.",
     HOUSE,
     (("no edges", BLANK), ("wrong edges", TANGLED)),
 )
 CLIFF: Example = (
-    "Two centimetres decide everything",
-    "Both entries are the right house, moved a little; moved by 0.49 m it scores {0:.2f}, moved by 0.51 m {1:.2f}, like an empty entry.",
+    "A difference of two centimetres decides the score",
+    "Both entries are the right house, moved a little. Moved by 0.49 m, the house scores {0:.2f}; moved by 0.51 m, {1:.2f}.",
     HOUSE,
     (("moved 0.49 m", NEARLY), ("moved 0.51 m", BEYOND)),
 )
 LOST_HITS: Example = (
     "The matching can lose hits",
-    "Two corners could be paired within the threshold, but the pairing of least total distance keeps fewer: the score is {0:.2f}.",
+    "Two corners could be matched within the threshold, but the matching of least total distance matches fewer: the score is {0:.2f}.",
     CLOSE_CORNERS,
     (("three corners", FOUND_CORNERS),),
 )
 CUT: Example = (
-    "Cutting edges in two costs, though nothing moves",
-    "Every line is where it should be, and people see no difference; with each edge cut in two the score is {0:.2f}.",
+    "Cutting edges in two worsens the score, though nothing moves",
+    "Each edge is cut in two, so every line is still in its place and people see no difference. The score is {0:.2f}.",
     SQUARE,
     (("each edge in two", _split(SQUARE)),),
 )
 FAR_IS_FAR: Example = (
     "Near is as bad as far away",
-    "For people a house 2.4 m off is a near miss, a house 40 m off is not; the metric gives {0:.2f} and {1:.2f}.",
+    "One entry is a house moved by 2.4 m, which is nearly right to people; the other is moved by 40 m. The metric gives {0:.2f} and "
+    "{1:.2f}.",
     HOUSE,
     (("moved 2.4 m", _moved(HOUSE, 1.3, 1.4, 1.5)), ("moved 40 m", FAR)),
 )
 CONNECTION_UNSEEN: Example = (
-    "It does not see what is connected",
-    "No two edges of this entry share a corner, so it has no faces and no roof; the lines are in the right place, and the "
-    "metric gives {0:.2f}.",
+    "The metric does not see what is connected",
+    "No two edges of this entry share a corner, so the entry has no faces and no roof. The lines are in the right place, so "
+    "the metric gives {0:.2f}.",
     HOUSE,
     (("nothing connected", _apart(HOUSE)),),
 )
 SPLIT_OR_LOST: Example = (
     "A needless corner can cost more than a lost edge",
-    "Cutting one edge in two does not change the drawing, leaving out an edge does; the metric charges {0:.2f} and {1:.2f}.",
+    "One entry has an edge cut in two, which does not change the drawing; the other lacks an edge. The metric gives {0:.2f} and {1:.2f}.",
     SQUARE,
     (("an edge cut in two", SPLIT_ONCE), ("an edge left out", THREE_SIDES)),
 )
 WORSE_THAN_NOTHING: Example = (
     "Handing in nothing can be better",
-    "An entry with all corners, all right edges and many wrong ones costs {0:.2f}, an empty one {1:.2f}.",
+    "An entry with all corners, all right edges and many wrong edges gets {0:.2f}; an empty entry gets {1:.2f}.",
     HOUSE,
     (("every pair joined", ALL_EDGES), ("nothing", _frame([], []))),
 )
 STRAY_MATCHED: Example = (
     "A stray corner is dragged across",
-    "A corner 20 m off is worse than no corner to a metric that must pair them: {0:.2f} with the stray corner, {1:.2f} without it.",
+    "The metric must match every corner, so a stray corner 20 m away is worse than none: {0:.2f} with the stray corner, {1:.2f} without.",
     SQUARE,
     (("one corner 20 m off", ONE_CORNER_FAR), ("that corner left out", ONE_CORNER_LESS)),
 )
 POSE_UNSEEN: Example = (
-    "It does not see where anything is",
-    "Moved away by 40 m, or upright where it should be flat: people call both wrong, the metric gives {0:.2f} and {1:.2f}.",
+    "The metric does not see where anything is",
+    "One entry is moved by 40 m; the other stands upright in place of flat. People call both wrong; the metric gives {0:.2f} and {1:.2f}.",
     SQUARE,
     (("moved 40 m", _moved(SQUARE, 40, 0, 0)), ("stood upright", FOLDED)),
 )
 SHEAR_UNSEEN: Example = (
-    "It sees lengths, not angles",
-    "The rectangle has become a leaning parallelogram with sides of the same lengths, and the metric says {0:.2f}.",
+    "The metric sees lengths, not angles",
+    "The entry is a leaning parallelogram in place of the rectangle, with sides of the same lengths. The metric gives {0:.2f}.",
     SQUARE,
     (("leaning", LEANING),),
 )
 TILT: Example = (
     "The same mistake does not cost the same on a turned building",
-    "In both entries one of two equal squares lacks an edge; on the straight one the score is {0:.3f}, on the turned one {1:.3f}.",
+    "The reference is two equal squares, one of them turned. An entry without an edge of the straight square scores {0:.3f}; one without "
+    "an edge of the turned square, {1:.3f}.",
     TWO_SQUARES,
     (("straight square open", _without(TWO_SQUARES, 3)), ("turned square open", _without(TWO_SQUARES, 7))),
 )
 ONE_CORNER_ENOUGH: Example = (
     "One right corner is enough",
-    "A single corner in the right place is a poor entry; all that it claims is right, so the score is {0:.2f}.",
+    "The entry is a single corner in the right place. Everything that the entry contains is right, so the score is {0:.2f}.",
     HOUSE,
     (("one corner", _frame(HOUSE.vertices[:1], [])),),
 )
 WRONG_CORNERS_FREE: Example = (
     "Any number of wrong corners is free",
-    "Twenty loose points above the roof are nonsense to people; all right corners are there, so the score is {0:.2f}.",
+    "The entry has twenty loose points above the roof, which are nonsense to people. It also has all right corners, so the score is "
+    "{0:.2f}.",
     HOUSE,
     (("twenty loose points", LOOSE_POINTS),),
 )
 REWARDS_FINDING_LESS: Example = (
-    "It rewards finding less",
-    "Only hits are measured: one right corner among wrong ones gives {0:.2f} m, a whole outline 20 cm off gives {1:.2f} m.",
+    "The metric rewards finding less",
+    "Only matched corners are measured. One right corner among wrong corners gives {0:.2f} m; a whole outline moved by 20 cm gives "
+    "{1:.2f} m.",
     SQUARE,
     (("one corner right", ONE_CORNER_RIGHT), ("all corners 20 cm off", ALL_CORNERS_OFF)),
 )
 OFFSETS_WITHOUT_EDGES: Example = (
-    "It does not look at edges",
-    "All corners are right and no edge is. The metric says {0:.2f} m, its best.",
+    "The metric does not look at edges",
+    "All corners are right and no edge is. The metric gives {0:.2f} m, its best value.",
     HOUSE,
     (("wrong edges", TANGLED),),
 )
 ONE_EDGE_ENOUGH: Example = (
     "One right edge is enough",
-    "A single edge in the right place is a poor entry; all that it claims is right, so the score is {0:.2f}.",
+    "The entry is a single edge in the right place. Everything that the entry contains is right, so the score is {0:.2f}.",
     HOUSE,
     (("one edge", _without(HOUSE, *range(1, 17))),),
 )
 WRONG_EDGES_FREE: Example = (
     "Any number of wrong edges is free",
-    "Every pair of corners is joined, which people call a tangle; it contains all right edges, so the score is {0:.2f}.",
+    "The entry joins every pair of corners, which people call a tangle. The tangle contains all right edges, so the score is {0:.2f}.",
     HOUSE,
     (("every pair joined", ALL_EDGES),),
 )
 FEW_WRONG_LONG_EDGES: Example = (
     "A few wrong long edges hide in the average",
-    "Two diagonals across the walls are a clear mistake, a shift of 0.5 m is hardly one; the metric gives {0:.2f} m and {1:.2f} m.",
+    "One entry has two wrong diagonals across walls, a clear mistake; the other is the house moved by 0.5 m. The metric gives {0:.2f} m "
+    "and {1:.2f} m.",
     HOUSE,
     (("two wrong diagonals", _with_edges(HOUSE, [(0, 5), (3, 6)])), ("moved 0.5 m", _moved(HOUSE, 0, 0.5, 0))),
 )
 MISSING_PARTS_PAID_BY_NEIGHBOURS: Example = (
     "A missing part makes other parts worse",
-    "Four roof edges of the left house are missing. As all points must be paired, the untouched right house pays as well: {0:.2f} m. Both "
-    "houses moved by 0.5 m cost {1:.2f} m.",
+    "In one entry, four roof edges of the left house are missing. All points must be matched, so distances at the right house grow too: "
+    "{0:.2f} m. An entry with both houses moved by 0.5 m gets {1:.2f} m.",
     TWO_HOUSES,
     (
         ("four edges of the left house missing", _without(TWO_HOUSES, 12, 13, 14, 15)),
@@ -238,38 +243,39 @@ MISSING_PARTS_PAID_BY_NEIGHBOURS: Example = (
 )
 WORST_POINT_DECIDES: Example = (
     "The worst point is all that counts",
-    "A perfect house with a distant speck of 10 cm looks nearly perfect and costs {0:.1f} m; a tangle costs {1:.1f} m.",
+    "A perfect house with a distant speck of 10 cm, which looks nearly perfect, gets {0:.1f} m; a tangle gets {1:.1f} m.",
     HOUSE,
     (("a speck far away", SPECK), ("wrong edges", TANGLED)),
 )
 WRONG_PLACE_WRONG_SIZE: Example = (
     "Wrong place and wrong size are forgiven",
-    "The entry is laid onto the reference before anything is measured: moved by 40 m it costs {0:.2f}, twice as large {1:.2f}.",
+    "The metric aligns the entry with the reference first. Moved by 40 m, the entry gets {0:.2f}; twice as large, {1:.2f}.",
     HOUSE,
     (("moved 40 m", FAR), ("twice as large", _frame(HOUSE.vertices * 2, HOUSE.edges))),
 )
 CLUTTER_AROUND_CORNER_COLLAPSES: Example = (
     "Clutter around a corner collapses for nothing",
-    "Sixty short wrong edges are scribbled around the corners; all collapse and none is charged: the entry costs {0:.2f}, "
-    "one with a single edge left out {1:.2f}.",
+    "An entry has sixty short wrong edges around the corners. All of them collapse and cost nothing, so this entry gets {0:.2f}; "
+    "an entry with a single edge left out gets {1:.2f}.",
     SQUARE,
     (("sixty scribbled edges", SCRIBBLED), ("an edge left out", THREE_SIDES)),
 )
 LOOSE_CORNERS_FREE: Example = (
     "Loose corners are free",
-    "Twenty points above the roof that no edge uses are nonsense to people; the metric gives {0:.2f}, its best value.",
+    "The entry has twenty points above the roof that no edge uses, which are nonsense to people. The metric gives {0:.2f}, its best value.",
     HOUSE,
     (("twenty loose points", LOOSE_POINTS),),
 )
 SAME_DRAWING_TWO_SCORES: Example = (
     "The same drawing, two scores",
-    "Both entries draw the same right edges and one wrong one; with that rated lowest the score is {0:.2f}, rated highest {1:.2f}.",
+    "Both entries have the same right edges and one wrong edge. If the wrong edge has the lowest confidence, the score is {0:.2f}; if it "
+    "has the highest, {1:.2f}.",
     SQUARE,
     (("wrong edge rated lowest", SCORED), ("wrong edge rated highest", WRONG_FIRST)),
 )
 CUTTING_EDGES_TWO_COSTS: Example = (
-    "Cutting edges in two costs, though nothing moves",
-    "Every line is where it should be, and people see no difference; with each edge cut in two the score is {0:.2f}.",
+    "Cutting edges in two worsens the score, though nothing moves",
+    "Each edge is cut in two, so every line is still in its place and people see no difference. The score is {0:.2f}.",
     SQUARE,
     (("each edge in two", Wireframe(_split(SQUARE).vertices, _split(SQUARE).edges, np.ones(8))),),
 )

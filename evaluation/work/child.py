@@ -121,6 +121,7 @@ def score(folder: Path, job: dict) -> dict:
         if boxes[0] is not None and boxes[1] is not None:
             fits[item] = label(boxes[0], boxes[1])
     on_card = {slug for slug, on in devices.items() if on - {"cpu"}}
+    torch = sys.modules.get("torch")  # loaded only where a network runs
     return {
         "scores": {slug: samples.to_dict() for slug, samples in scored.items()},
         "seconds": seconds,
@@ -129,14 +130,8 @@ def score(folder: Path, job: dict) -> dict:
         "core_seconds": time.process_time(),  # of this process, which does this job alone
         "gpu_seconds": sum(spent for name, spent in seconds.items() if on_card.intersection(name.split(TOGETHER))),
         "devices": {slug: sorted(on) for slug, on in devices.items()},
-        "card_bytes": _card_bytes(),
+        "card_bytes": int(torch.cuda.max_memory_allocated()) if torch is not None and torch.cuda.is_initialized() else 0,
     }
-
-
-def _card_bytes() -> int:
-    """Bytes that torch had in use on a graphics card at most, in this process."""
-    torch = sys.modules.get("torch")
-    return int(torch.cuda.max_memory_allocated()) if torch is not None and torch.cuda.is_initialized() else 0
 
 
 def _requests(job: dict) -> list[MetricRequest]:

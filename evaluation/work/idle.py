@@ -28,7 +28,8 @@ class Background:
     @classmethod
     def now(cls) -> Background:
         runs = SuiteRun.objects.waiting().filter(judged_at=None).without_results()
-        return cls(tuple(Measured(it.suite.title, it.pk, _title(it.key), it.seconds_left) for it in runs))
+        titles = {it.key: spec.title for it in runs if (spec := registry.find(it.key))}
+        return cls(tuple(Measured(it.suite.title, it.pk, titles.get(it.key, it.key), it.seconds_left) for it in runs))
 
     @property
     def rows(self) -> frozenset[tuple[str, int]]:
@@ -49,8 +50,3 @@ class Background:
         minutes = None if left is None else max(1, round(left / at_once / 60))
         takes = "the time left is not known yet" if minutes is None else f"that takes about {minutes} min"
         return f"In the background workers do {what}; {takes}. This work has low priority, and pauses while any other work waits."
-
-
-def _title(key: str) -> str:
-    spec = registry.find(key)
-    return spec.title if spec is not None else key

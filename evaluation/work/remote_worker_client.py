@@ -279,7 +279,10 @@ class Worker:
             with folder_in(self.folder / "jobs") as folder, Lease(self.server, part, folder) as lease:
                 found = self._scored(part, folder, lease)
                 found["environment"] = _environment()
-                self._bring(part, found)
+                self.server.post(f"api/v1/worker/parts/{part['id']}/result", {"fence": part["fence"], "results": found})
+                self.parts, self.in_vain = self.parts + 1, 0
+                size = f"{len(part['item_ids'])} items, {len(part['columns'])} columns"
+                self.say(f"Part {part['id']}: {size}, {found['core_seconds']:.1f} s of a core.")
         except Missing as error:
             self._give_up(part, "missing", str(error))
         except JobFailed as error:
@@ -407,13 +410,6 @@ class Worker:
             self.server.download(described["url"], path, described["size"], described["sha256"])
         if not note.exists() or note.read_text() != described["note"]:
             note.write_text(described["note"])
-
-    def _bring(self, part: Mapping[str, Any], found: Mapping[str, Any]) -> None:
-        self.server.post(f"api/v1/worker/parts/{part['id']}/result", {"fence": part["fence"], "results": found})
-        self.parts, self.in_vain = self.parts + 1, 0
-        self.say(
-            f"Part {part['id']}: {len(part['item_ids'])} items, {len(part['columns'])} columns, {found['core_seconds']:.1f} s of a core."
-        )
 
     def _give_up(self, part: Mapping[str, Any], kind: str, reason: str) -> None:
         self.say(f"Part {part['id']} is left to others: {reason}")

@@ -172,13 +172,16 @@ class CellOut(Schema):
     ci: Interval
     n: Groups
     rank: int | None
-    ranks: tuple[int, int] | None = Field(description="95 % range of its rank, for all entries at once. Null if it is not tested.")
+    ranks: tuple[int, int] | None = Field(
+        description="95 % range of the entry's rank, for all entries at once. Null if the entry is not tested."
+    )
     group: int | None = Field(
         description="The entry's bracket, from 1. The entry is tied with the first entry of the bracket, corrected for all pairs."
     )
     loose: bool = Field(False, description="Whether the entry is also tied with the first entry of a higher bracket.")
     tied: list[int] | None = Field(
-        None, description="Ids of the entries that this entry is tied with, corrected for all pairs of the board. Null if it is not tested."
+        None,
+        description="Ids of the entries that this entry is tied with, corrected for all pairs of the board. Null if not tested.",
     )
     flags: Flags
 
@@ -189,7 +192,7 @@ class Row(PublicEntry):
     rank: int | None = Field(description="Null: not ranked.")
     value: float | None
     ranks: tuple[int, int] | None = Field(description="95 % range of its rank by the board's rule, for all entries at once.")
-    group: int | None = Field(description="Its bracket, from 1.")
+    group: int | None = Field(description="The entry's bracket, from 1.")
     loose: bool = Field(False, description="Whether the entry may belong to a higher bracket.")
     people: Figure | None = Field(
         None,

@@ -85,7 +85,7 @@ class ScoreOut(Schema):
 
 class WaitOut(Schema):
     what: str = Field(json_schema_extra=one_of(Reason))
-    n: int | None = Field(description="Number of waiting things, if it can be counted.")
+    n: int | None = Field(description="Number of things that the entry waits for, if they can be counted.")
     sentence: str
 
 
@@ -125,7 +125,9 @@ class ItemScore(Schema):
     group: str
     value: float | None
     status: str
-    flags: list[str] = Field(description="Flags of the value, such as copied_reference; flags about the reference only if you may see it.")
+    flags: list[str] = Field(
+        description="Flags of the value, such as copied_reference; flags about the reference only if you may see the reference."
+    )
     failure: str = Field(description="Reason why an organizer's program failed on the item; kept for the first hundred items of an entry.")
     parts: dict[str, float]
 

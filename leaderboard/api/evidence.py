@@ -20,7 +20,7 @@ class PublishedSet(Schema):
     name: str
     title: str
     material: str = Field(description="What was rated, such as splat videos, meshes or point clouds.")
-    licence: str = Field(description="As the source states it; none if it states nothing.")
+    licence: str = Field(description="Licence as the source states it; none if the source states no licence.")
     criteria: list[str] = Field(description="The questions to people, the leading one first.")
 
 

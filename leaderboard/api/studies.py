@@ -40,8 +40,8 @@ class StudyBrief(Schema):
             "named before the study opened."
         )
     )
-    covariates: list[str] = Field(description="Covariates of the preference model: size, texture; named before it opened.")
-    simulated: bool = Field(description="Its raters are invented.")
+    covariates: list[str] = Field(description="Covariates of the preference model: size, texture; named before the study opened.")
+    simulated: bool = Field(description="The study's raters are invented.")
     created_at: datetime
     criteria: list[str] = Field(description="The criteria that are analysed; an empty name holds all answers.")
     raters: int | None = Field(description="People whose answers are analysed; null if unknown, or if nothing is analysed yet.")

@@ -56,14 +56,14 @@ class Claim(Schema):
     capabilities: dict[Annotated[str, Field(max_length=40)], Short | int | float | bool | None] = Field(
         {},
         max_length=20,
-        description="The worker's versions of the package and of libraries, its cores, memory and graphics card. Organizers see it.",
+        description="The worker's versions of the package and of libraries, its cores, memory and graphics card. Organizers see these.",
     )
     sandboxes: list[Annotated[str, Field(max_length=40)]] = Field(
         [],
         max_length=10,
         description="Metric programs that the worker can isolate: python, script, image, python with a card, script with a card.",
     )
-    without: list[Annotated[int, Field(ge=1, le=LARGEST_ID)]] = Field([], max_length=100, description="Parts that it cannot do.")
+    without: list[Annotated[int, Field(ge=1, le=LARGEST_ID)]] = Field([], max_length=100, description="Parts that the worker cannot do.")
 
 
 class TokenOut(Schema):
@@ -89,7 +89,7 @@ class TokenOut(Schema):
 
 
 class Input(Schema):
-    url: str = Field(description="A signed link, valid for an hour. Do not send the token with it.")
+    url: str = Field(description="A signed link, valid for an hour. Do not send the token when you open the link.")
     size: int
     sha256: str
 

@@ -102,50 +102,51 @@ _BY_METRIC: tuple[tuple[tuple[str, ...], tuple[str, ...], Reason, str], ...] = (
         ("triangle_del1_del2",),
         ("ecd_chamfer",),
         Reason.STEP,
-        f"{OTHER_STEP}Neither new points nor two copies that each lack another edge give its rate.",
+        f"{OTHER_STEP}We tried new sample points, and two copies that each lack another edge; neither gives the paper's rate.",
     ),
     (
         ("mono_delete_vertices", "mono_moving_vertex"),
         ("jaccard_distance",),
         Reason.STEP,
-        f"{OTHER_STEP}New points do not explain its rate, because they would fail the test that deletes edges first.",
+        f"{OTHER_STEP}New sample points do not explain the paper's rate: with them the test that deletes edges would fail too.",
     ),
     (
         ("mono_deform_split",),
         ("edge_recall", "edge_f1"),
         Reason.STEP,
-        f"{OTHER_STEP}Our step may cut an edge that is lost already, which changes nothing; the strict rule asks for growth at every step.",
+        f"{OTHER_STEP}Our step may cut an edge that no longer matches, which does not change the distance. By the strict rule the test "
+        "then fails.",
     ),
     (
         ("mono_deform_split",),
         ("corner_precision", "corner_f1"),
         Reason.STEP,
-        f"{OTHER_STEP}Our step moves corners by noise of 5 % of the diameter, which now and then brings one back within the threshold.",
+        f"{OTHER_STEP}Our step moves corners by noise of 5 % of the diameter, which sometimes brings a corner back within the threshold.",
     ),
     (
         ("mono_moving_vertex", "mono_delete_vertices"),
         _SHARES_OF_EDGES,
         Reason.STEP,
-        f"{OTHER_STEP}Our step may take a corner all of whose edges are lost already, which changes nothing, and the strict rule asks for "
-        "growth at every step.",
+        f"{OTHER_STEP}Our step may move or delete a corner whose edges no longer match, which does not change the distance. By the strict "
+        "rule the test then fails.",
     ),
     (
         ("mono_moving_vertex",),
         (*_EDITS, *_SPECTRAL, *_CURVES),
         Reason.STEP,
-        f"{OTHER_STEP}In our step a corner jumps by half the diameter, which may bring its edges nearer to others that have jumped before.",
+        f"{OTHER_STEP}In our step a corner moves by half the diameter, which may bring its edges nearer to edges that were moved before.",
     ),
     (
         ("mono_disconnect_edges",),
         ("corner_precision", "corner_f1", "corner_offset", *_SPECTRAL),
         Reason.STEP,
-        f"{OTHER_STEP}Our step gives the edge a copy of the corner at the very same place, so that nothing moves.",
+        f"{OTHER_STEP}Our step gives the edge a copy of its corner at the same place, so nothing moves.",
     ),
     (
         ("mono_delete_vertices",),
         _SPECTRAL,
         Reason.STEP,
-        f"{OTHER_STEP}Our step takes the corner away with its edges, and a spectrum of fewer values is compared by its quantiles.",
+        f"{OTHER_STEP}Our step deletes the corner with its edges, and a spectrum of fewer values is compared by quantiles.",
     ),
     (
         ("near_symmetry_0mean", "near_symmetry_shift"),

@@ -53,20 +53,21 @@ ASKED = ("see_scores", "see_items", "see_geometry", "see_render", "download", "m
 DIAGNOSES = {  # by what `submissions.formats.box_alignment.diagnosis` says
     "size": (
         "The unit looks wrong",
-        "Most of its {items} differ from the reference in size by a power of ten, as millimetres do from metres. This phase is in {unit}.",
+        "Most {items} of the entry differ from the reference in size by a power of ten, as millimetres do from metres. The unit of this "
+        "phase is {unit}.",
     ),
     "axes": (
         "The axes look swapped",
-        "Most of its {items} would fit the reference with their axes in another order, or turned round. Look at which axis points up.",
+        "Most {items} of the entry would fit the reference if their axes were in another order or reversed. Check which axis points up.",
     ),
     "place": (
-        "It is in another place",
-        "Most of its {items} lie apart from the reference: an offset, as of local instead of projected coordinates.",
+        "The entry is in another place",
+        "Most {items} of the entry are offset from the reference, as local coordinates are from projected coordinates.",
     ),
     "fits": (
         "No unit, axis or offset error found",
-        "To check unit and axes, we compared the box around each of its {items} with the reference's. For most of them size, order of "
-        "axes and place agree. This says nothing of how good the shapes are.",
+        "We compared the box around each of the entry's {items} with the box around its reference. For most {items} size, order of axes "
+        "and place agree. This check does not compare the shapes.",
     ),
 }
 

@@ -72,11 +72,12 @@ def passed(spec: MetricSpec, params: Mapping[str, Any], verdicts: Sequence[Scene
         of_scenes = f"{len(found)} of {len(verdicts)} {plural(noun)}, by their {ON[kind]}"
         where = f"this {noun}'s {ON[kind]}" if len(verdicts) == 1 else of_scenes
     right, total = sum(condition.right for condition in counted), sum(condition.of for condition in counted)
-    said = f"Acceptance test passed on {where}: {right:,} of {total:,} pairs in order"
+    said = f"Acceptance test passed on {where}: {right:,} of {total:,} pairs are in the right order"
     first = found[0]
     if kind == CROSS and first.band and len(found) == 1:
         mean, least, greatest = first.band
-        said += f"; clean {mean:.2f} ({least:.2f}–{greatest:.2f}), flat grey {dict(first.means).get('grey', float('nan')):.2f}"
+        grey = dict(first.means).get("grey", float("nan"))
+        said += f". Clean views score {mean:.2f} ({least:.2f}–{greatest:.2f}), flat grey scores {grey:.2f}"
     if len(found) < len(verdicts):
         names = ", ".join(one.scene for one in verdicts if not one.passed)
         said += f". The metric ranks by these {plural(noun)} only, not by {names}"
@@ -91,7 +92,7 @@ def inverted(fails: Iterable[tuple[str, int, int]]) -> list[str]:
         counts = found.setdefault(name, [0, 0])
         counts[0], counts[1] = counts[0] + wrong, counts[1] + of
     return [
-        f"“{damage_words(severe)}” not below “{damage_words(mild)}” ({wrong} of {of})"
+        f"“{damage_words(severe)}” at or above “{damage_words(mild)}” (in {wrong} of {of} pairs)"
         for name, (wrong, of) in sorted(found.items(), key=lambda one: -one[1][0])
         for severe, _, mild in [name.partition(":")]
     ]
@@ -102,7 +103,10 @@ def not_ordered(fails: Iterable[tuple[str, int, int]]) -> str:
     pairs = inverted(fails)
     if len(pairs) < 2:
         return f"The metric scored {pairs[0]}." if pairs else ""
-    return f"The metric did not always score severe damage below mild damage of another kind. Most often of {len(pairs)}: {pairs[0]}."
+    return (
+        f"The metric did not always score severe damage below mild damage of another kind. Of {len(pairs)} such pairs of damages the most "
+        f"frequent is {pairs[0]}."
+    )
 
 
 def failure(it: design.Failure | board.Failure, kind: str) -> str:
@@ -110,14 +114,17 @@ def failure(it: design.Failure | board.Failure, kind: str) -> str:
     damage, counts = damage_words(it.damage), f"{it.wrong} of {it.of}"
     if kind == MODEL:
         if it.condition == "C":
-            return f"the metric did not put more {damage} below less in {counts} pairs."
-        return f"the metric did not put {damage} below a mild damage in {counts} pairs."
+            return f"the metric did not score strong {damage} below weak {damage} in {counts} pairs."
+        return f"the metric did not score {damage} below a weakly damaged copy in {counts} pairs."
     if it.condition == "A":
-        return f"the metric did not put {damage} below the clean picture in {counts} trials."
+        return f"the metric did not score “{damage}” below the clean picture in {counts} trials."
     if it.condition in ("B", "B2"):
-        return f"the metric did not put {damage} below a mildly damaged picture in {counts} pairs."
+        return f"the metric did not score “{damage}” below a mildly damaged picture in {counts} pairs."
     if it.condition == "C":
-        return f"the metric did not put {damage} below the weaker step before it in {counts} trials."
+        return f"the metric did not score “{damage}” below the next weaker damage of its kind in {counts} trials."
     weakest = f", least {it.wrong / 100:.2f} for {damage}" if it.damage else ""
     mean = f"{it.held:.2f} on average{weakest}"
-    return f"the metric's map does not point at the damage: the area under the curve is {mean}, and 0.75 and 0.60 are required."
+    return (
+        f"the metric's map does not show where the damage is: the area under the ROC curve is {mean}; 0.75 on average and 0.60 for each "
+        "damage are required."
+    )

@@ -36,7 +36,7 @@ TRAINED = {  # of a metric and the answers that it is compared with, see `leader
     ),
     "refused": (
         "not ranked",
-        "The metric's weights may not rank: their model card says so, or they were removed. So the metric has no place among metrics.",
+        "The metric's weights may not rank: their model card says so, or they were removed. It therefore has no place among metrics.",
     ),
 }
 
@@ -159,7 +159,9 @@ def may_be_best(places: Mapping[str, tuple[int, int]]) -> str:
         return ""
     best = [title for title, (low, _) in places.items() if low == 1]
     if len(best) > 1:
-        rest = " For each of the others, some metric is at least as good." if len(best) < len(places) else ""
+        others = len(places) - len(best)
+        which = "the other metric" if others == 1 else f"each of the other {others} metrics"
+        rest = f" For {which}, some metric agrees with people at least as well." if others else ""
         return f"{len(best)} of {len(places)} metrics may agree best with people.{rest}"
     if not best:
         return ""

@@ -107,7 +107,7 @@ def value_words(it: Cell) -> str:
     own, (low, high), column = it.value, it.ends, it.column
     if own is None:
         return WAITING if it.waits else sentence(it.reason, it.noun) or "no value"
-    said = [f"people would pick it in {100 * own:.1f} % of comparisons" if column.percent else f"{own:.6g} {column.unit}".rstrip()]
+    said = [f"people would pick this entry in {100 * own:.1f} % of comparisons" if column.percent else f"{own:.6g} {column.unit}".rstrip()]
     if low is not None and high is not None and column.percent:
         said.append(f"95 % interval {100 * low:.1f} to {100 * high:.1f} %")
     elif low is not None and high is not None:

@@ -114,9 +114,9 @@ def best(titles: Sequence[tuple[str, SetFigure | None]], where: str, looked_for:
     if len(may) > NAMED + 2:
         return f"{where}, {len(may)} of {len(tested)} metrics may be the best."
     known = [title for title in looked_for if title in out][:NAMED]
-    said = f"{where}, only {listed(may)} may be the best of {len(tested)}"
+    said = f"{where}, only {listed(may)} may be the best of {len(tested)} metrics"
     if known and len(known) < len(out):
-        return f"{said}; the other {len(out)} are ruled out, {listed(known)} among them."
+        return f"{said}; the other {len(out)} metrics are ruled out, {listed(known)} among them."
     return f"{said}; {listed(known)} {'is' if len(known) == 1 else 'are'} ruled out." if known else f"{said}."
 
 
@@ -140,7 +140,7 @@ def printed_with(record: EvidenceRecord, criterion: CriterionFigures, titles: Ma
     means = "people's plain means" if criterion.basis in (Basis.PERSONS, Basis.SCORES) else "the published means"
     one = " of one criterion" if len(record.criteria) > 1 else ""
     return (
-        f"The printed ρ counts all rows of the source and uses its score “{chief.against}”{after}; its sign is the source's. "
+        f"The printed ρ counts all rows of the source and uses its score “{chief.against}”{after}; it keeps the source's sign. "
         f"Our ρ across {plural(record.words.item)} leaves out references and uses {means}{one}: "
         f"for {titles.get(chief.metric, chief.metric)} {with_interval(figures.srocc, across=True)}."
     )
@@ -210,7 +210,7 @@ def ladders(record: EvidenceRecord, criterion: CriterionFigures) -> str:
     noun = record.words.family
     return (
         f"{criterion.ladders.left_out:,} of {criterion.ladders.compared:,} {_compared(criterion)} are of one {noun} at two strengths. The "
-        f"figures between {plural(noun)} leave these out."
+        f"figures between {plural(noun)} leave out these {_compared(criterion)}."
     )
 
 
@@ -222,7 +222,8 @@ def divided(criterion: CriterionFigures) -> str:
     low, high = (percent(pick(one.value for one in found)) for pick in (min, max))
     reach = f"in {low}" if low == high else f"in {low} to {high}"
     most = percent(max(one.bound for one in found))
-    return f"On comparisons that divided raters ({found[0].n:,} answers), the metrics agree {reach} of 100. At most {most} is possible."
+    said = f"On comparisons that divided raters ({found[0].n:,} answers), the metrics agree with people {reach} of 100."
+    return f"{said} No metric could agree in more than {most}."
 
 
 def beside_leading(record: EvidenceRecord, name: str, criterion: CriterionFigures) -> str:
@@ -247,9 +248,8 @@ def within_and_across(title: str, rows: Sequence[tuple[EvidenceRecord, Criterion
         rival = f". There {title} is ruled out as the best metric; {rivals[record.name]} may be the best" if record.name in rivals else ""
         said.append(
             f"In {record.called}, {title} picks the same result as people within one {words.item} in {with_interval(within)} of 100 "
-            f"{_compared(criterion)}{beside}. "
-            f"Over the results of all {plural(words.item)}, Spearman's ρ of {title} with people's means is "
-            f"{with_interval(across, across=True)}{rival}."
+            f"{_compared(criterion)}{beside}. Over the results of all {plural(words.item)}, Spearman's ρ of {title} with people's means "
+            f"is {with_interval(across, across=True)}{rival}."
         )
     return " ".join(said)
 
@@ -268,7 +268,7 @@ def ruled_out_across(title: str, sets: Sequence[str]) -> Statement:
 def as_published(title: str, rows: Sequence[tuple[EvidenceRecord, CriterionFigures, MetricFigures]]) -> str:
     """Figures of a published metric in each set, beside a metric of this service that has its name and was not measured on it."""
     figures = within_and_across(f"{title} as published", rows, {})
-    return f"No study here has compared this metric with people yet. {figures} Others computed the values."
+    return f"No study here has compared this metric with people yet. {figures} The authors of the sets computed the values."
 
 
 def by_criterion(record: EvidenceRecord, titles: Mapping[str, str]) -> str:

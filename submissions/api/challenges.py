@@ -41,7 +41,7 @@ class ChallengeBrief(Schema):
     summary: str
     family: str
     visibility: str
-    simulated: bool = Field(description="Its data and entries are simulated, for demonstration.")
+    simulated: bool = Field(description="True if the challenge's data and entries are simulated, for demonstration.")
     tags: list[str]
     page_url: str
 
@@ -81,7 +81,9 @@ class ChallengeFull(ChallengeBrief):
     rules_version: str
     needs_approval: bool
     team_size: int | None = Field(description="Largest number of members of a team; null without a limit.")
-    licence: str = Field(description="Licence of its data, as the organizers state it: a web address or a name; empty if they state none.")
+    licence: str = Field(
+        description="Licence of the challenge's data, as the organizers state it: a web address or a name; empty if they state none."
+    )
     item_noun: str = Field(description="An item's name, in the singular.")
     unit_noun: str = Field(description="A group's name, in the singular.")
     phases: list[PhaseBrief]
@@ -180,13 +182,13 @@ def get_challenge(request: HttpRequest, challenge: Slug) -> Any:
     return ChallengeFull(**dict(_brief(request, found)), **{name: getattr(found, name) for name in fields}, phases=phases, pages=pages)
 
 
-@router.get("/challenges/{challenge}/rules", response={200: Rules, **ERRORS}, summary="Its rules")
+@router.get("/challenges/{challenge}/rules", response={200: Rules, **ERRORS}, summary="Rules of a challenge")
 def get_rules(request: HttpRequest, challenge: Slug) -> Any:
     found = challenge_for(request.user, challenge)
     return {"version": found.rules_version, "text": found.rules}
 
 
-@router.get("/challenges/{challenge}/announcements", response={200: Page[News], **ERRORS}, summary="Its news")
+@router.get("/challenges/{challenge}/announcements", response={200: Page[News], **ERRORS}, summary="News of a challenge")
 def list_announcements(request: HttpRequest, challenge: Slug, paging: PageQuery) -> Any:
     found = challenge_for(request.user, challenge)
     items, following = newest_first(found.announcements.filter(published_at__lte=timezone.now()), request, paging)

@@ -97,7 +97,7 @@ class Problem(Schema):
     title: str
     status: int
     detail: str = Field(description="One sentence: what is wrong, and what to do.")
-    code: str = Field(description="A short name for programs; it does not change.")
+    code: str = Field(description="A short name of the error for programs; the name does not change.")
     request_id: str | None = Field(None, description="The request's name in the operator's log; also in X-Request-ID.")
     retry_at: datetime | None = Field(None, description="When the same request may succeed.")
     errors: list[dict[str, Any]] | None = Field(None, description="Mistakes in the request itself, by field.")

@@ -73,7 +73,7 @@ Given: Any = stated(EntryPlace, _given)
 
 
 class SubmissionIn(Given):
-    as_it_is: bool = Field(False, description="Score it even if it would be put on hold, see `on_hold`.")
+    as_it_is: bool = Field(False, description="Score the entry even if it would be put on hold, see `on_hold`.")
     file_name: str = Field(max_length=500)
     size: int = Field(ge=0, le=LARGEST_ID, description="Bytes.")
     sha256: str = Field(
@@ -149,7 +149,9 @@ class SubmissionBrief(Told):
     sha256: str | None
     problems: list[str] | None = Field(description="Problems for which the entry was rejected: the first hundred.")
     n_problems: int | None
-    awaits_confirmation: bool | None = Field(description="It is on hold. POST to `/confirm` to have it scored as it is.")
+    awaits_confirmation: bool | None = Field(
+        description="True if the entry is on hold. POST to `/confirm` to have the entry scored as it is."
+    )
     on_hold: str | None = Field(
         description=(
             "Reason why the entry is on hold; empty if it is not. `kind`: many of its files hold nothing that can be scored. "
@@ -358,7 +360,7 @@ def choose(request: HttpRequest, submission: Id) -> Any:
     response={200: SubmissionBrief, **ACT_ERRORS},
     summary="Have an entry on hold scored as it is",
     description=(
-        "It keeps the date of its upload and counts as one of your team's uploads of today. After the end of the phase this is possible "
+        "The entry keeps the date of its upload and counts as an upload of today. After the end of the phase this is possible "
         "for 24 hours, for entries from before the end; not once the board has been frozen or revealed."
     ),
 )
@@ -374,7 +376,7 @@ def confirm(request: HttpRequest, submission: Id) -> Any:
     response={200: SubmissionBrief, **ACT_ERRORS},
     summary="Try a failed entry again",
     description=(
-        "While the phase is open, a retry counts as one of your team's uploads of today. For a week after the end, you can retry an entry "
+        "While the phase is open, a retry counts as an upload of today. For a week after the end, you can retry an entry "
         "that the service failed to score. This counts as an upload of the day on which the entry was sent. Organizers' retries do not "
         "count."
     ),

@@ -56,7 +56,7 @@ class InviteIn(Schema):
 
 
 class LinkOut(Schema):
-    url: str = Field(description="Anybody who opens it can join; shown this once. An earlier link ends.")
+    url: str = Field(description="Anybody who opens the link can join. The link is shown only this once; an earlier link ends.")
 
 
 class TokenIn(Schema):
@@ -209,8 +209,8 @@ class ApiTokenOut(Schema):
     id: int
     name: str
     hint: str = Field(description="The key's first characters.")
-    scopes: list[str] = Field(alias="scope_names", description="What a program may do with it: read, submit, organize, operate.")
-    challenges: list[str] = Field(description="Names of the challenges to which it is bound; empty: all of yours.")
+    scopes: list[str] = Field(alias="scope_names", description="What a program may do with the token: read, submit, organize, operate.")
+    challenges: list[str] = Field(description="Names of the challenges to which the token is restricted; empty: all of your challenges.")
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
@@ -231,7 +231,7 @@ def me(request: HttpRequest) -> Any:
     "/tokens",
     response={200: Page[ApiTokenOut], **ERRORS},
     summary="Your API tokens",
-    description="Tokens are made on the account page only, so that a leaked one cannot make others.",
+    description="Tokens are made on the account page only, so that nobody can make further tokens with a leaked token.",
 )
 def list_tokens(request: HttpRequest, paging: PageQuery) -> Any:
     items, following = newest_first(request.user.api_tokens.prefetch_related("challenges"), request, paging)

@@ -240,7 +240,7 @@ class Team(models.Model):
         leads = dict(self.memberships.values_list("user", "is_leader"))
         led, alone = leads.pop(user.pk, False), not leads
         if alone and self.has_entries:
-            return f"You are the only member of {self.name}, and its entries stay with it: ask somebody to join, or another team to merge."
+            return f"You are the only member of {self.name}, and a team keeps its entries: ask somebody to join, or another team to merge."
         if alone and self.earlier_entries.exists():
             return f"You are the only member of {self.name}: continue by yourself, or join another team."
         if led and not alone and not any(leads.values()):
@@ -333,8 +333,8 @@ class Team(models.Model):
         """Share the lead with a member, or take it back; the last leader stays one."""
         with transaction.atomic():
             them = self._locked_member(user)
-            if not leads:
-                self._require_other_leader(them, self.memberships.exclude(pk=them.pk), alone=True)
+            if them.is_leader and not leads and not self.memberships.exclude(pk=them.pk).filter(is_leader=True).exists():
+                raise Refused(f"{user} is the last leader of {self.name}; hand the lead to another member first.", "last_leader")
             them.is_leader = leads
             them.save(update_fields=["is_leader"])
 
@@ -352,10 +352,6 @@ class Team(models.Model):
         if member is None:
             raise Refused(f"{user} is not a member of {self.name}; see the team's page.", "not_member")
         return member
-
-    def _require_other_leader(self, member: Membership, others: models.QuerySet, alone: bool = False) -> None:
-        if member.is_leader and (alone or others.exists()) and not others.filter(is_leader=True).exists():
-            raise Refused(f"{member.user} is the last leader of {self.name}; hand the lead to another member first.", "last_leader")
 
     def _drop_if_empty(self) -> None:
         if not self.memberships.exists() and not self.has_entries:

@@ -125,8 +125,7 @@ def boxes(height: float = 1.0, n: int = 2) -> dict[str, Mesh]:
 
 def give_reference(phase: Phase, items: Mapping[str, Wireframe | Mesh] | None = None, metrics=METRICS) -> EvaluationBatch:
     """A reference (by default four gable houses) and metrics, in force at once."""
-    for position, metric in enumerate(metrics):
-        PhaseMetric.objects.create(phase=phase, position=position, **metric)
+    PhaseMetric.objects.bulk_create(PhaseMetric(phase=phase, position=position, **metric) for position, metric in enumerate(metrics))
     reference = Reference.add(phase, items if items is not None else gables())
     batch = EvaluationBatch.start(phase, reference=reference)
     phase.refresh_from_db()

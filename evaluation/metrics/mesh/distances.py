@@ -325,8 +325,9 @@ SPECS = (
         key="uhd",
         title="Unidirectional Hausdorff distance",
         doc=(
-            "Largest distance from a point of the reference to the prediction's surface. The distance is measured from "
-            "samples and vertices to the triangles. Points between them are measured too if they may be further away by more than 1 %."
+            "Largest distance from a point of the reference to the prediction's surface. The distance is measured from sample "
+            "points and vertices of the reference to the triangles of the prediction. Points between the sample points are measured too "
+            "if they may be further away by more than 1 %."
         ),
         origin=parameters.LOCASE,
         function=uhd,
@@ -353,7 +354,7 @@ SPECS = (
         unit="",
         params=(parameters.SAMPLES, parameters.ALIGN, parameters.SEED),
         worst="1",
-        doc="How differently the surfaces are oriented. It is one minus the absolute cosine between the normals of a point and of the "
+        doc="How differently the surfaces are oriented: one minus the absolute cosine between the normals of a point and of the "
         "nearest point on the other surface, averaged over both directions. Faces turned inside out cost nothing.",
         origin=parameters.LOCASE,
         function=normal_difference,

@@ -97,15 +97,15 @@ SPECS = (
         ),
         worst="2",
         doc="Distance of how two meshes look. Pictures of their normals, rendered from 12 viewpoints around the reference, are compared "
-        "in the features of EfficientNet-Lite0, a network trained on ImageNet, wherever either mesh is visible. Both are rendered in the "
-        "reference's frame. Faces are rendered from both sides, so flipped faces make no difference.",
+        "in the features of EfficientNet-Lite0, a network trained on ImageNet, wherever either mesh is visible. Both meshes are rendered "
+        "in the reference's frame. Faces are rendered from both sides, so flipped faces make no difference.",
         origin=Origin((papers.EFFICIENTNET,), "our own definition on the paper’s network"),
         function=mesh_looks,
         examples=("INSIDE_OUT",),
         weights="lite0",
         tolerance=OF_NETWORKS,
         effort=Effort(3.0, 200_000, power=1.0, by=1, least=True),
-        warning=f"It does not see flipped faces, and no network has learnt from people's judgements here. {UNTRIED}",
+        warning=f"The metric does not see flipped faces, and its network was not trained on people's answers. {UNTRIED}",
         formula="mean over strides 8, 16 of the mean over places of 12 views of 1 − cos(x, y), x and y the features of both pictures there",
     ),
 )

@@ -243,8 +243,8 @@ SPECS = (
         "saucd_w",
         "SAUCD, weighted",
         saucd_w,
-        "SAUCD with the area in each of 20 bands of frequency weighted by how much people noticed it. It needs a file of trained "
-        "weights. No such file is published, and the metric cannot be used without one.",
+        "SAUCD with the area in each of 20 bands of frequency weighted by how much people noticed differences in the band. The metric "
+        "needs a file of trained weights. No such file is published, so the metric cannot be used yet.",
         "as SAUCD, each piece of the area multiplied by |w_b| of its band b",
         Param(
             "weights",

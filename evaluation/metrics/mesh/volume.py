@@ -135,13 +135,13 @@ SPECS = (
         ),
         worst="0",
         doc=(
-            "Intersection over union of the two volumes. It is exact for two watertight meshes without self-intersections. With "
-            "self-intersections it is estimated by random rays through the cells of a grid. A shell inside another shell adds no volume; "
-            "a shell whose faces point inwards is a cavity. A mesh that is not watertight is filled where its generalised winding number "
-            "is at least a half, and flagged; if its faces point inwards, it encloses nothing. Its volume is estimated at random points, "
-            "two in each block of cells. The result states the standard error of the estimate, which is 0 for an exact value. The flag "
-            "thin is set if the surface of a mesh, taken one cell thick, would be more than 2 % of its volume. A reference that encloses "
-            "nothing gives no value."
+            "Intersection over union of the two volumes. The value is exact for two watertight meshes without self-intersections. "
+            "For watertight meshes with self-intersections it is estimated by random rays through the cells of a grid. A shell inside "
+            "another shell adds no volume; a shell whose faces point inwards is a cavity. A mesh that is not watertight is flagged, and "
+            "its inside is where its generalised winding number is at least a half; if its faces point inwards, it encloses nothing. The "
+            "volume of such a mesh is estimated at random points, two in each block of cells. The result states the standard error of the "
+            "estimate, which is 0 for an exact value. The flag thin is set if the surface of a mesh, taken one cell thick, would be more "
+            "than 2 % of the mesh's volume. If the reference encloses nothing, there is no value."
         ),
         origin=parameters.LOCASE,
         function=volume_iou,

@@ -75,7 +75,7 @@ LOOKING = (
         "choice",
         choices=PUBLISHED,
         network="yolox",
-        doc="The detector. yolox-x is the paper's. The published detectors are downloaded and know the 80 classes of COCO.",
+        doc="The network that detects objects; the paper uses yolox-x. The networks are downloaded and know the 80 classes of COCO.",
         source=Source.PAPER,
     ),
     Param(

@@ -76,7 +76,7 @@ SPECS = (
         function=lite0_distance,
         weights="lite0",
         tolerance=OF_NETWORKS,
-        warning=f"It is not LPIPS, and no network has learnt from people's judgements here. {UNTRIED}",
+        warning=f"This metric is not LPIPS: its network was not trained on people's answers. {UNTRIED}",
         formula="mean over strides 4, 8, 16 of the mean over places of 1 − cos(x, y), x and y the features of both images at a place",
     ),
 )

@@ -360,9 +360,9 @@ OSIM = MetricSpec(
         PRECISION,
     ),
     worst="0",
-    doc="Are the objects of a scene still there? A detector finds objects in the reference views. Its features of render and reference are "
-    "compared within each object's box. Classes are weighted by the visual saliency of their objects. A missing view counts 0 for "
-    "its objects; a scene whose reference views show no object has no value.",
+    doc="Are the objects of a scene still there? A detector finds objects in the reference views. Within each object's box, the "
+    "detector's features of the render are compared with those of the reference. Classes are weighted by the visual saliency of their "
+    "objects. If a view is missing, its objects count 0. If the reference views of a scene show no object, the scene has no value.",
     origin=Origin((papers.OSIM,)),
     function=osim,
     ahead=ahead,

@@ -123,6 +123,7 @@ SPECS = (
             Earlier(2, partial(_by_pieces, least=0.0), CORRECTED, LEARNT),
             Earlier(3, partial(_by_pieces, least=LEAST_DEVIATION), "noise that made objects count as gone", LEARNT),
         ),
-        warning=f"This metric knows no objects, only the places that somebody marked, so its values are not OSIM's. {UNTRIED}",
+        warning="The metric finds no objects itself; it compares only the regions that an organizer marked. Its values are not OSIM's. "
+        f"{UNTRIED}",
     ),
 )

@@ -309,9 +309,10 @@ SPECS = (
         worst="1",
         doc="One minus the intersection over union of the solid tubes around the edges; exactly 0 for equal edges, by either method.",
         warning=(
-            "The paper estimates it from points in the tubes of both wireframes. Its similarity is the mean of two shares: of the points "
-            "in each one's tubes that lie in the other's too. If A lies within B and has three quarters of its volume, that mean is "
-            "0.875, a distance of 0.125. The intersection over union is 0.75, the distance here 0.25."
+            "The paper's Jaccard distance is another one. It takes points in the tubes of either wireframe, and the shares of these points "
+            "that also lie in the tubes of the other wireframe; the similarity is the mean of the two shares. If wireframe A lies within "
+            "B and has three quarters of B's volume, this mean is 0.875 and the paper's distance 0.125. The intersection over union is "
+            "0.75, so the distance here is 0.25."
         ),
         origin=parameters.WIREFRAME,
         function=jaccard_distance,

@@ -350,8 +350,8 @@ SPECS = (
         ),
         worst="1",
         doc="Length of the edges to delete and to insert, plus the distance that corners of kept edges have to move, relative to the "
-        "reference's length. Edges are matched as for edge F1. Unlike the published evaluator it compares the prediction, not the labels, "
-        "with the reference.",
+        "reference's length. Edges are matched as for edge F1. Unlike the published evaluator, the metric compares the prediction, not "
+        "the labels, with the reference.",
         origin=parameters.BUILDING3D,
         function=wed_ap,
         examples=("LOOSE_CORNERS_FREE", "SPLIT_OR_LOST"),

@@ -68,15 +68,15 @@ PICTURE_DAMAGES: tuple[Damage, ...] = (
     Damage("colour2", STRONGER, "a colour cast of 25 %"),
     Damage("gamma2", STRONGER, "a gamma of 2"),
     Damage("gamma_half", STRONGER, "a gamma of 0.5"),
-    Damage("crop70", STRONGER, "its upper left 70 % enlarged"),
-    Damage("crop40", STRONGER, "its upper left 40 % enlarged"),
-    Damage("halfblack", STRONGER, "its right half black"),
-    Damage("black30", STRONGER, "its right 30 % black"),
+    Damage("crop70", STRONGER, "upper left 70 % enlarged"),
+    Damage("crop40", STRONGER, "upper left 40 % enlarged"),
+    Damage("halfblack", STRONGER, "right half black"),
+    Damage("black30", STRONGER, "right 30 % black"),
     Damage("blur_blobs", LOCAL, "a blur of 2.5 px on 15 %", has_mask=True),
     Damage("noise_blobs", LOCAL, "noise of 20 levels on 15 %", has_mask=True),
     Damage("colour_blobs", LOCAL, "a colour cast of 20 % on 15 %", has_mask=True),
     Damage("grey", EMPTY, "flat grey"),
-    Damage("meancolour", EMPTY, "its mean colour alone"),
+    Damage("meancolour", EMPTY, "mean colour of the picture"),
     Damage("black", EMPTY, "black"),
     Damage("white", EMPTY, "white"),
     Damage("blur16", FOREIGN, "a blur of 16 px"),
@@ -232,29 +232,31 @@ def kind_of(spec: MetricSpec, params: Mapping[str, Any]) -> str:
 
 
 _PICTURES = (
-    Property("A", "A clean picture first", "", "the clean view above each damaged one", CLEAN_FIRST),
-    Property("B", "Nothing wins by emptiness", "", "empty pictures below every mild damage", EMPTY_LAST),
-    Property("B2", "Something else is worse", "", "other pictures below every mild damage", FOREIGN_LAST),
-    Property("C", "Stronger is worse", "", "each stronger damage below the one before it", STEPS),
+    Property("A", "Clean views score best", "", "each clean view scores above its damaged copies", CLEAN_FIRST),
+    Property("B", "Empty pictures score worst", "", "empty pictures score below every mildly damaged picture", EMPTY_LAST),
+    Property("B2", "Unrelated pictures score low", "", "unrelated pictures score below every mildly damaged picture", FOREIGN_LAST),
+    Property("C", "Stronger damage scores worse", "", "each damage scores below the next weaker damage of its kind", STEPS),
     Property(
         "E",
-        "Severe damage is worse than mild damage of another kind",
+        "Severe damage scores below mild damage of another kind",
         "",
-        "half black, 30 % black and holes of 15 % below each of seven",
+        "half black, 30 % black and holes on 15 % score below each of seven mild damages",
         0.0,
     ),
     Property(
         "D",
-        "The map points at it",
+        "The map shows the damage",
         "",
-        "area under the curve of the map, damaged places against the others, mean over the damages",
+        "area under the ROC curve by which the map separates damaged places from others, mean over the damages",
         MAP_MEAN,
         MAP_MIN,
     ),
 )
 _MODELS = (
-    Property("C", "Stronger is worse", "", "strong damage below weak damage of the same kind", MILD_FIRST),
-    Property("B", "Nothing wins by emptiness", "", "another reference, and an empty entry, below every weak damage", UNRELATED_LAST),
+    Property("C", "Stronger damage scores worse", "", "strong damage scores below weak damage of the same kind", MILD_FIRST),
+    Property(
+        "B", "Empty entries score worst", "", "another reference, and an empty entry, score below every weakly damaged copy", UNRELATED_LAST
+    ),
 )
 
 

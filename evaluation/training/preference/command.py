@@ -6,7 +6,6 @@ import argparse
 import datetime
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from evaluation.networks import weights
 from evaluation.training.checkpoint import write
 from evaluation.training.errors import reported
 from evaluation.training.preference.votes import Decisions, read
+from evaluation.training.progress import bar, stepping
 
 if TYPE_CHECKING:
     from evaluation.metrics.wireframe.learned.network import Features
@@ -84,7 +84,7 @@ def _train(options: argparse.Namespace) -> None:
     features = KNOWN[chosen.name]
     about = study(options.votes, options.references, options.entries)
     decisions = read(about.votes, options.criterion, dict(text.split("=", 1) for text in options.column))
-    views = seen(about, decisions, features, options.out / "features", lambda total: _views(total))
+    views = seen(about, decisions, features, options.out / "features", lambda total: stepping("views", total))
     kept = usable(decisions, views)
     print(
         f"{decisions.votes:,} votes of {decisions.raters:,} raters: {decisions.equal:,} equal, {decisions.again:,} asked again; "
@@ -96,8 +96,8 @@ def _train(options: argparse.Namespace) -> None:
         print(f"Without files: {', '.join(absent)}.", file=sys.stderr)
     plan = Plan(features.name, digest(kept, views), options.seed, options.epochs, folds=options.folds)
     training = Training(kept, views, plan, options.out, device=device)
-    with _bar("train", training.total, training.done) as bar:
-        training.run(lambda phase, loss: (bar.set_postfix_str(f"{phase}, loss {loss:.3f}", refresh=False), bar.update()))
+    with bar("train", training.total, training.done) as steps:
+        training.run(lambda phase, loss: (steps.set_postfix_str(f"{phase}, loss {loss:.3f}", refresh=False), steps.update()))
     _describe(options, about, kept, features, training)
 
 
@@ -122,20 +122,3 @@ def _describe(options: argparse.Namespace, about: Study, kept: Decisions, featur
         print(f"accuracy over {described['accuracy']['folds']} folds: {mean:.3f}{'' if sd is None else f' ± {sd:.3f}'}")
     print(f"{options.out / options.name}.safetensors, .json and .md are written (sha256 {described['sha256'][:16]}…).")
     print(f"Put the first two into {NETWORK}/ of the server's folder of weights (PLUMBLINE_WEIGHTS) to offer them as “{options.name}”.")
-
-
-def _views(total: int) -> Callable[[], None]:
-    bar = _bar("views", total)
-
-    def advance() -> None:
-        bar.update()
-        if bar.n >= total:
-            bar.close()
-
-    return advance
-
-
-def _bar(label: str, total: int, initial: int = 0) -> Any:
-    from tqdm import tqdm
-
-    return tqdm(total=total, initial=initial, desc=label, file=sys.stderr, mininterval=0.2 if sys.stderr.isatty() else 5.0)

@@ -35,7 +35,7 @@ class TokenForm(forms.Form):
         min_value=0,
         max_value=100,
         initial=100 * USUAL_SHARE,
-        label="Checked by a second worker, %",
+        label="Parts that a second worker checks, %",
         help_text="Share of the token's parts that a second worker repeats, once fifty of them agreed; before that, all are repeated.",
     )
     sees = forms.BooleanField(

@@ -52,7 +52,7 @@ class Answers:
 VOTES = Answers(
     noun="votes",
     verdict=r"People put this entry (?:first|(\S+) of 3) ?: it wins (\d+) % of its comparisons (\[\d+, \d+\])",
-    cell=r"people would pick it in ([\d.]+) % of comparisons; 95 % interval ([\d.]+) to ([\d.]+) %; rank \d (\d\S*)",
+    cell=r"people would pick this entry in ([\d.]+) % of comparisons; 95 % interval ([\d.]+) to ([\d.]+) %; rank \d (\d\S*)",
     factor=0.01,
     field="implied",
 )

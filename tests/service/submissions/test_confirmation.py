@@ -153,8 +153,9 @@ class TestHeldBack:
     def test_an_earlier_phase_is_asked_for_when_it_is_confirmed(self, given_out, people, scored):
         entry = scored(items=scaled(gables(), 1000))
         Phase.objects.filter(pk=given_out.pk).update(parent=PhaseFactory(challenge=given_out.challenge, title="Practice"))
-        with pytest.raises(Refused, match="scored entry in Practice"):
+        with pytest.raises(Refused, match="Practice") as refused:
             entry.confirm()
+        assert refused.value.code == "parent_phase"
 
     def test_a_team_has_three_at_once_of_which_the_oldest_ends(self, given_out, scored):
         entries = [scored(items=scaled(gables(), 1000 + n)) for n in range(4)]
@@ -163,8 +164,9 @@ class TestHeldBack:
         assert [entry.reason for entry in entries] == ["newer_holds", "inputs", "inputs", "inputs"]
         assert entries[0].status == Status.REJECTED and entries[0].n_problems == 1
         assert entries[0].why == Why(Reason.NEWER_HOLDS, {"n": 3})
-        with pytest.raises(Refused, match="Only an entry that is on hold"):
+        with pytest.raises(Refused) as refused:
             entries[0].confirm()
+        assert refused.value.code == "not_held"
 
     def test_it_expires_with_its_file(self, given_out, scored):
         entry = scored(items=scaled(gables(), 1000))

@@ -42,7 +42,7 @@ def test_without_organize_a_program_of_an_organizer_sees_what_the_public_sees(pe
         assert allowed(person, "phase.see_reference", phase) == organizes
         assert allowed(person, "challenge.organize", phase.challenge) == organizes
         assert organized_by(person).filter(pk=phase.challenge_id).exists() == organizes
-    with pytest.raises(PermissionDenied, match="token does not allow this"):
+    with pytest.raises(PermissionDenied, match="API token"):
         challenge_for(by(people.organizer), phase.challenge.slug, "challenge.organize")
 
 

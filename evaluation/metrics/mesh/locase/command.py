@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.networks import weights
 from evaluation.training.errors import reported
+from evaluation.training.progress import bar, stepping
 from submissions.formats.arrays import Mesh
 from submissions.formats.mesh.mesh_files import read_mesh
 
@@ -174,19 +175,4 @@ def _study(file: Path) -> dict[str, Any]:
 
 def judging(fold: str, total: int) -> Callable[[], None]:
     """A bar of its own below the training's, which stands still meanwhile; gone when all meshes are scored."""
-    shown = bar(f"judge {fold}", total, leave=False)
-
-    def advance() -> None:
-        shown.update()
-        if shown.n >= total:
-            shown.close()
-
-    return advance
-
-
-def bar(label: str, total: int, initial: int = 0, leave: bool = True) -> Any:
-    """A bar of progress on standard error."""
-    from tqdm import tqdm
-
-    every = 0.2 if sys.stderr.isatty() else 5.0
-    return tqdm(total=total, initial=initial, desc=label, file=sys.stderr, mininterval=every, leave=leave)
+    return stepping(f"judge {fold}", total, leave=False)

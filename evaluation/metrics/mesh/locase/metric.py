@@ -88,8 +88,8 @@ SPECS = (
                 choices=("stage1",),
                 network="locase",
                 doc=(
-                    "The trained network. stage1 ships with the project and was trained without human scores; weights trained on a "
-                    "study's scores are listed under their own name. The paper's weights are not published."
+                    "The trained weights, by name. stage1 comes with the service and was trained without people's scores; weights that you "
+                    "train on a study's scores have the name that you give them. The paper's weights are not published."
                 ),
                 source=Source.OURS,
             ),
@@ -97,20 +97,20 @@ SPECS = (
         ),
         worst="1",
         doc=(
-            "A network's estimate of how faithful a damaged mesh is to its reference, from 1 to 5. The shipped weights were trained "
-            "without human scores, on simulated damage and pseudo-scores, so the value is a pseudo-score and has not been shown to agree "
-            "with people. Each mesh is centred, turned to its own axes and scaled, so position, rotation and size do not "
-            "count. Each mesh is sampled at about 512 points, so finer detail does not count either. Only the reference itself gets 5."
+            "A neural network's estimate of how faithful a damaged mesh is to its reference, from 1 (worst) to 5. The weights that come "
+            "with the service were trained on simulated damage with scores that we computed, not on people's scores. The value has not "
+            "been shown to agree with people. Position, rotation and size of a mesh do not change the value, because each mesh is first "
+            "centred, turned to its principal axes and scaled. Detail finer than about 512 sample points does not change it either. "
+            "Only the reference itself gets 5."
         ),
         origin=Origin((papers.LOCASE,), "the architecture and the weights are our own"),
         function=locase,
         examples=("SIZE_AND_PLACE_UNSEEN_BY_LOCASE",),
-        warning="Shown, not ranked: on ten meshes that were not used in training, the shipped weights failed three of four "
-        "criteria. With noise that nobody sees, the score stayed within 2 % of the clean score on eight of the ten meshes "
-        "(worst 11.9 %). More damage scored no higher in 44 of 60 series; "
-        "only more noise never scored higher. An unrelated mesh scored lowest on only two of the ten meshes. Rank nothing by "
-        "it. It does not see scale either: "
-        "a mesh of ten times the size scores like one of the right size.",
+        warning="Shown, not ranked: the weights that come with the service miss three of four requirements, which we tested on ten meshes "
+        "that were not used in training. Invisible noise changed the score by at most 2 % on 8 of the 10 meshes (at most 11.9 % on the "
+        "others). More damage never raised the score in 44 of 60 series of damage. An unrelated mesh scored below all damaged copies for "
+        "2 of the 10 meshes. The requirement that the weights meet: more noise never raised the score. Never rank entries by this metric. "
+        "A mesh of ten times the right size scores like one of the right size.",
         formula="1 + 8 σ(−d(|g_D − g_G|; g_G)); D: damaged mesh, G: reference, each centred, turned to its principal axes and scaled to "
         "mean radius 1; g: weighted mean and maximum of a network's features of each point and its 64 nearest neighbours, over the points "
         "and over the four directions that the axes may have (eight where two eigenvalues differ by less than 5 %, 24 where all do); d ≥ "

@@ -12,10 +12,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaluation.metrics.mesh.locase.command import bar, judging
+from evaluation.metrics.mesh.locase.command import judging
 from evaluation.networks import weights
 from evaluation.training.checkpoint import write
 from evaluation.training.errors import TrainingError, reported
+from evaluation.training.progress import bar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -111,7 +111,7 @@ SPECS = (
         learnt=True,
         version=3,
         earlier=(Earlier(2, partial(_apart, least=0.0), CORRECTED),),
-        warning=f"It is not LPIPS, and no network has learnt from people's judgements here. {UNTRIED}",
+        warning=f"This metric is not LPIPS: it was not trained on people's answers. {UNTRIED}",
         formula="mean over cells p of ‖x̂_reference(p) − x̂_render(p)‖ / d₀, x̂ the features whitened by what a step aside changes, d₀ the "
         "median length of such a change",
     ),

@@ -227,10 +227,10 @@ _FEATURES = Param(
     LITE0,
     "choice",
     choices=(LITE0, "dictionary", "squeeze"),
-    doc="How a cell of 16 × 16 px is described. lite0: by EfficientNet-Lite0, trained on ImageNet. Its weights are a Python package that "
-    "the server has, and the score is (mean √u)². dictionary: by small patterns learnt from the scene's own pictures, without weights. "
-    "squeeze: by the three layers of SqueezeNet that PuzzleSim uses, trained on ImageNet. Its weights are downloaded. Each choice is a "
-    "column of its own.",
+    doc="The features that describe a cell of 16 × 16 px. lite0: of EfficientNet-Lite0, trained on ImageNet, whose weights come with the "
+    "server; the score is (mean √u)². dictionary: of small patterns learnt from the scene's own pictures, without weights. squeeze: of the "
+    "three layers of SqueezeNet that PuzzleSim uses, trained on ImageNet, whose weights are downloaded. Each choice is a column of its "
+    "own.",
     source=Source.OURS,
 )
 _ORIGIN = Origin(
@@ -238,9 +238,9 @@ _ORIGIN = Origin(
     "our own definition, based on PuzzleSim, with features of EfficientNet-Lite0 or a dictionary of patches (Coates et al.)",
 )
 _BLIND = (
-    "It cannot detect a wrong camera pose: a render that looks like another clean view scores as well as a clean one. The "
-    "metric does not know which errors people notice. It accepts a smooth patch wherever a smooth wall is plausible. Use the "
-    "metric together with one that compares with the true view."
+    "The metric cannot detect a wrong camera pose: a render that looks like another clean view scores as well as a clean view. The "
+    "metric does not know which errors people notice, and accepts a smooth patch wherever a smooth wall is plausible. Use the "
+    "metric together with a metric that compares with the reference picture of the view."
 )
 _U = (
     "u(p) = s(p) / n(p); s(p): share of clean cells whose ρ is above ρ(p) = d(p) / (δ(r(p)) + ¼ median δ); d(p): distance of cell p to its "
@@ -260,13 +260,13 @@ _PIECES = MetricSpec(
     unit="",
     params=(_FEATURES, PRECISION),
     worst="0",
-    doc="How plausible the parts of a render are, compared with clean views of its scene from any viewpoint. Each cell is matched to the "
-    "most similar cell of the clean views. Its distance to that cell is compared with the distances between clean views at that cell. "
-    "A piece of a clean view that is matched often counts once, so an empty picture gains nothing. It needs no aligned reference. "
-    "There is no value with fewer than 4 clean views or a side under 96 px. At most 100 clean views are used, and images are scaled "
-    "to at most 960 pixels on their longer side. A clean view scores about 0.5, not 1: compare entries view by view, and with the "
-    "clean views' scores among the parts. A view that copies a clean view gets 0. A view that scores above all clean views gets the "
-    "score of the best clean view.",
+    doc="How plausible the parts of a render are, compared with clean views of its scene from any viewpoint. Clean views are undamaged "
+    "pictures from other cameras. Each cell of the render is matched to the most similar cell of the clean views. The distance of the "
+    "two cells is compared with the distances between clean views at the matched cell. If many cells match one cell of a clean view, "
+    "they count as one, so an empty picture gains nothing. There is no value with fewer than 4 clean views or a side under 96 px. At "
+    "most 100 clean views are used, and images are scaled to at most 960 pixels on their longer side. A clean view itself scores about "
+    "0.5 or less, not 1: compare entries view by view, and with the clean views' scores among the parts. A view that copies a clean view "
+    "gets 0. A view that scores above all clean views gets the score of the best clean view.",
     origin=_ORIGIN,
     function=puzzlesim_pieces,
     needs=("clean views",),

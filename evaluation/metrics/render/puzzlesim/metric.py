@@ -179,8 +179,9 @@ _WEIGHTS = Param(
     choices=tuple(dict.fromkeys((_DEFAULT, *sorted(stored.PUBLISHED["backbone"])))),
     network="backbone",
     doc=(
-        "The backbone and its training data. squeezenet-imagenet is the paper's; alexnet-imagenet and vgg16-imagenet are the other two in "
-        "its code. All three are downloaded. Layers and their weights (0.67, 0.20, 0.13) are taken from the authors' code."
+        "The network whose features are compared, and its training data. The paper uses squeezenet-imagenet; its code also has "
+        "alexnet-imagenet and vgg16-imagenet. All three are downloaded. Layers and their weights (0.67, 0.20, 0.13) are those of the "
+        "authors' code."
     ),
     source=Source.PAPER,
 )
@@ -205,8 +206,9 @@ SPECS = (
         worst="0",
         doc=(
             "How much each patch of a render resembles the most similar patch of the scene's clean views, from any viewpoint. The value is "
-            "the mean of a map in which artifacts have low values. It needs no aligned reference. At most 100 clean views are used, and "
-            "images are scaled to at most 960 pixels on their longer side."
+            "the mean of a map in which artifacts have low values. The metric compares with clean views (undamaged pictures from other "
+            "cameras) and needs no reference picture of the view itself. At most 100 clean views are used, and images are scaled to at "
+            "most 960 pixels on their longer side."
         ),
         origin=_ORIGIN,
         function=puzzlesim,

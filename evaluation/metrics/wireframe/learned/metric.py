@@ -101,8 +101,8 @@ SPECS = (
                 choices=("study",),
                 network="wf_learned",
                 doc=(
-                    "The trained weights, by name. No weights ship with the service; they are trained on a study's votes (python -m "
-                    "evaluation train wireframe-preference). The paper's are not published."
+                    "The trained weights, by name. The service comes without weights; an operator trains them on a study's votes "
+                    "(python -m evaluation train wireframe-preference). The paper's weights are not published."
                 ),
                 source=Source.OURS,
             ),
@@ -117,8 +117,9 @@ SPECS = (
         origin=WIREFRAME.noting("the view, the head and the weights are our own"),
         function=wf_learned,
         warning=(
-            "Never let it decide alone. The network learns what raters happened to like, seen from one side. An entry can "
-            "please the network without being better (reward hacking). Rank by a geometric metric, and use this metric beside it."
+            "Never rank entries by this metric alone. Its network learns what the raters of one study liked in pictures from one side, and "
+            "an entry can please the network without being better (reward hacking). Rank by a geometric metric, and use this metric "
+            "beside it."
         ),
         formula="g(r), P(i before j) = σ(g(r_i) − g(r_j)); r: picture of 518 × 518 pixels, prediction in blue over reference in black, "
         "orthographic, azimuth 45°, elevation 30°; g = head(features(r)), features frozen",

@@ -3,19 +3,32 @@ phone, and a change that scores entries anew is shown, confirmed and followed.""
 
 from __future__ import annotations
 
+import tempfile
+from datetime import timedelta
+from pathlib import Path
+
 import pytest
+from django.urls import reverse
+from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
 from evaluation.work.worker import drain
+from leaderboard.console.urls import urlpatterns
+from leaderboard.models import MetricChallenge
+from leaderboard.studies.judge import planning
+from leaderboard.studies.judge.planning import Wish
 from submissions.formats.wireframe.wireframe_files import unpack
+from submissions.models import Announcement, Submission
 from submissions.storage import stored_files
-from tests.service.leaderboard.console.test_pages import OF_PREVIEW, OF_RENDERS, addresses
-from tests.support.factories import archive, perturbed, received
+from tests.support.evaluation import programs
+from tests.support.factories import archive, gables, perturbed, received
 from tests.support.leaderboard import scores
+from tests.support.leaderboard.studies.judge.studies import entry as stored
+from tests.support.leaderboard.studies.judge.studies import study_of
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
-
-
+OF_RENDERS = ("console_regions", "console_scene_regions", "console_reference_picture")  # not there for other families
+OF_PREVIEW = ("console_preview_next", "console_preview_answer", "console_preview_undo", "console_preview_scene", "console_preview_file")
 NO_PAGES = (
     "console_new",
     "console_bundle",
@@ -32,6 +45,29 @@ NO_PAGES = (
     *OF_PREVIEW,
     *OF_RENDERS,
 )
+
+
+def addresses(phase, people) -> dict[str, str]:
+    """Every route of the console with real places in it."""
+    entry = Submission.objects.first() or received(phase, people.team, archive(gables()))
+    news, _ = Announcement.objects.get_or_create(challenge=phase.challenge, title="News")
+    page, _ = phase.challenge.pages.get_or_create(slug="faq", title="FAQ")
+    study = study_of(phase, {str(n): stored(phase, str(n), dict(gables())) for n in range(2)}, key="key", criteria=[])
+    run = planning.make(study, None, "seer", Wish("wireframe", 4))
+    places = {"challenge": phase.challenge.slug, "phase": phase.slug, "key": "hss", "metric": "edge_f1", "study": study.slug, "answer": 1}
+    places |= {"scene": "garden", "version": 1, "item": "garden/view_1", "token": "preview-0", "name": "left.mesh", "slug": page.slug}
+    rows = {"console_team": people.team.pk, "console_entry": entry.pk, "console_news_edit": news.pk}
+    with tempfile.TemporaryDirectory() as folder:
+        program = programs.ready(phase.challenge, Path(folder) / "program")
+    closes_at = timezone.now() + timedelta(days=1)
+    rows["console_metric_challenge"] = MetricChallenge.objects.create(study=study, title="Metrics", closes_at=closes_at).pk
+    rows |= dict.fromkeys(("console_program", "console_program_file"), program.pk)
+    rows |= dict.fromkeys(("console_judge", "console_judge_progress", "console_judge_image", "console_judge_answers"), run.pk)
+    found = {}
+    for pattern in urlpatterns:
+        names = pattern.pattern.converters
+        found[pattern.name] = reverse(pattern.name, kwargs={name: rows[pattern.name] if name == "pk" else places[name] for name in names})
+    return found
 
 
 def test_every_page_fits_a_phone(tab, phase, people):

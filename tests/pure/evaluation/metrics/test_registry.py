@@ -217,7 +217,8 @@ def test_the_jaccard_distance_differs_from_the_papers_average_as_its_page_says()
     """A within B, with three quarters of its volume: points of A lie in both always, points of B in three of four."""
     paper, ours = (1 + 0.75) / 2, 0.75
     warning = get("jaccard_distance").warning
-    assert f"{paper}, a distance of {1 - paper}" in warning and f"union is {ours}, the distance here {1 - ours}" in warning
+    assert f"this mean is {paper} and the paper's distance {1 - paper}." in warning
+    assert f"union is {ours}, so the distance here is {1 - ours}." in warning
 
 
 def test_the_table_cannot_be_changed():

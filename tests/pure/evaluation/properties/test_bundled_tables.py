@@ -19,7 +19,7 @@ FILES = sorted(FOLDER.glob("*.json"))
 
 
 def test_the_published_tests_are_ours_in_the_same_order():
-    assert [row["test"] for row in ROWS[:17]] == [test.title for test in suite.tests_of("wireframe")]
+    assert [row["test"] for row in ROWS[:17]] == [test.published or test.title for test in suite.tests_of("wireframe")]
     assert len(COLUMNS) == 16 and len(ROWS) == 18
 
 

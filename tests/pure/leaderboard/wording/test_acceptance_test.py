@@ -30,7 +30,7 @@ def refused(**changes) -> ColumnAcceptanceTest:
         ),
         (
             refused(),
-            "Shown, not ranked. On attic's own clean views the metric did not put flat grey below a mildly damaged picture in "
+            "Shown, not ranked. On attic's own clean views the metric did not score “flat grey” below a mildly damaged picture in "
             "40 of 48 pairs. "
             "The metric passed on 1 of 3 scenes.",
         ),
@@ -40,7 +40,7 @@ def refused(**changes) -> ColumnAcceptanceTest:
         ),
         (
             refused(kind=MODEL, scene="", of=1, passed=0, failure=GREY.model_copy(update={"damage": "empty"})),
-            "Shown, not ranked. On the references the metric did not put an empty entry below a mild damage in 40 of 48 pairs.",
+            "Shown, not ranked. On the references the metric did not score an empty entry below a weakly damaged copy in 40 of 48 pairs.",
         ),
         (
             ColumnAcceptanceTest(state="refused", note="Shown, not ranked. It was said otherwise."),
@@ -64,9 +64,9 @@ def test_every_outcome_and_every_reason_is_worded():
     [
         ("A", CROSS, "below the clean picture in 40 of 48 trials."),
         ("B2", FULL, "below a mildly damaged picture in 40 of 48 pairs."),
-        ("C", SET, "below the weaker step before it in 40 of 48 trials."),
-        ("C", MODEL, "the metric did not put more flat grey below less in 40 of 48 pairs."),
-        ("D", CROSS, "is 0.50 on average, least 0.40 for flat grey, and 0.75 and 0.60 are required."),
+        ("C", SET, "below the next weaker damage of its kind in 40 of 48 trials."),
+        ("C", MODEL, "the metric did not score strong flat grey below weak flat grey in 40 of 48 pairs."),
+        ("D", CROSS, "is 0.50 on average, least 0.40 for flat grey; 0.75 on average and 0.60 for each damage are required."),
     ],
 )
 def test_a_failure_names_the_damage_with_its_counts(key, kind, end):
@@ -78,11 +78,12 @@ def test_what_passed_is_said_with_its_counts_its_band_and_grey():
     attic = SceneVerdict("attic", True, 6, conditions, (("clean", 0.9), ("grey", 0.1)), (0.9, 0.85, 0.95))
     assert (
         passed(PIECES, DICTIONARY, [attic])
-        == "Acceptance test passed on this scene's clean views: 390 of 396 pairs in order; clean 0.90 (0.85–0.95), flat grey 0.10."
+        == "Acceptance test passed on this scene's clean views: 390 of 396 pairs are in the right order. Clean views "
+        "score 0.90 (0.85–0.95), flat grey scores 0.10."
     )
     hall = SceneVerdict("hall", False, 6, (Condition("A", False, 0, 204, 0.97),))
     assert passed(PIECES, DICTIONARY, [attic, attic, hall], "body") == (
-        "Acceptance test passed on 2 of 3 bodies, by their clean views: 780 of 792 pairs in order. The metric ranks by these "
+        "Acceptance test passed on 2 of 3 bodies, by their clean views: 780 of 792 pairs are in the right order. The metric ranks by these "
         "bodies only, not by hall."
     )
 
@@ -90,10 +91,10 @@ def test_what_passed_is_said_with_its_counts_its_band_and_grey():
 def test_severe_damage_above_mild_damage_is_named_by_kind_the_most_frequent_first():
     fails = [("halfblack:gamma1", 1, 6), ("halfblack:noise8", 2, 6), ("halfblack:noise8", 1, 6)]
     noise, gamma = (
-        "“its right half black” not below “noise of 8 levels” (3 of 12)",
-        "“its right half black” not below “a gamma of 1.35” (1 of 6)",
+        "“right half black” at or above “noise of 8 levels” (in 3 of 12 pairs)",
+        "“right half black” at or above “a gamma of 1.35” (in 1 of 6 pairs)",
     )
     assert inverted(fails) == [noise, gamma]
     several = "The metric did not always score severe damage below mild damage of another kind."
-    assert not_ordered(fails) == f"{several} Most often of 2: {noise}."
+    assert not_ordered(fails) == f"{several} Of 2 such pairs of damages the most frequent is {noise}."
     assert not_ordered(fails[:1]) == f"The metric scored {gamma}." and not_ordered([]) == ""

@@ -173,7 +173,7 @@ def test_a_correlation_without_an_interval_says_so():
         ({"F1": (1, 2), "HSS": (2, 2)}, "Only F1 may agree best with people."),
         (
             {"F1": (1, 2), "HSS": (1, 3), "WED": (2, 3)},
-            "2 of 3 metrics may agree best with people. For each of the others, some metric is at least as good.",
+            "2 of 3 metrics may agree best with people. For the other metric, some metric agrees with people at least as well.",
         ),
         ({"F1": (1, 2), "HSS": (1, 2)}, "2 of 2 metrics may agree best with people."),
     ],

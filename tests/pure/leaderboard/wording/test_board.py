@@ -75,7 +75,7 @@ def test_every_reason_for_no_overall_rank_is_worded():
         ({"ci_low": [0.4], "ci_high": [0.6]}, "0.5; 95 % interval 0.4 to 0.6; rank 1"),
         (
             {"percent": True, "ci_low": [0.4], "ci_high": [0.6]},
-            "people would pick it in 50.0 % of comparisons; 95 % interval 40.0 to 60.0 %; rank 1",
+            "people would pick this entry in 50.0 % of comparisons; 95 % interval 40.0 to 60.0 %; rank 1",
         ),
         ({"acceptance_test": ColumnAcceptanceTest(state="waiting"), "rank": [None]}, "0.5; shown, not ranked"),
         ({"pairs": Pairs(tested=[0], p=[]), "n": [12]}, f"0.5; {certainty.alike(12, 'house')}; rank 1"),

@@ -79,8 +79,8 @@ def test_what_was_judged_is_counted():
     ("best", "sentence"),
     [
         ([True, True, True], "Across scenes, none of these 3 metrics is ruled out as the best."),
-        ([True, False, False], "Across scenes, only A may be the best of 3."),
-        ([True, True, False], "Across scenes, only A and B may be the best of 3."),
+        ([True, False, False], "Across scenes, only A may be the best of 3 metrics."),
+        ([True, True, False], "Across scenes, only A and B may be the best of 3 metrics."),
         ([None, None, True], ""),
         ([], ""),
     ],
@@ -88,8 +88,8 @@ def test_what_was_judged_is_counted():
 def test_which_may_be_the_best_follows_from_places_alone(best, sentence):
     titles = [(name, SetFigure(value=0.9, may_be_best=may)) for name, may in zip("ABC", best, strict=False)]
     assert wording.best(titles, "Across scenes") == sentence
-    rest = {1: "3; C is ruled out.", 2: "3; the other 2 are ruled out, C among them."}.get(best.count(False), "3.")
-    assert wording.best(titles, "Across scenes", ["C"]) == sentence.replace("3.", rest)
+    rest = {1: "; C is ruled out.", 2: "; the other 2 metrics are ruled out, C among them."}.get(best.count(False), ".")
+    assert wording.best(titles, "Across scenes", ["C"]) == sentence.replace(".", rest)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_which_may_be_the_best_follows_from_places_alone(best, sentence):
     [
         ({3}, "Across scenes, any of these 9 metrics but 3 may be the best."),
         ({1, 2, 3}, "Across scenes, any of these 9 metrics but 1, 2 and 3 may be the best."),
-        ({0, 1, 2, 3, 4, 5}, "Across scenes, only 6, 7 and 8 may be the best of 9."),
+        ({0, 1, 2, 3, 4, 5}, "Across scenes, only 6, 7 and 8 may be the best of 9 metrics."),
     ],
 )
 def test_of_many_metrics_the_fewer_are_named(out, sentence):
@@ -155,7 +155,10 @@ def test_ladders_and_divided_raters_are_told_with_their_numbers():
     assert wording.ladders(record(), criterion(ladders=Ladders(0, 10))) == wording.ladders(record(), criterion()) == ""
     metrics = {name: MetricFigures(column=name, decided_split=Split(value, 0.656, 776)) for name, value in (("a", 0.59), ("b", 0.61))}
     said = wording.divided(criterion(metrics=metrics))
-    assert said == "On comparisons that divided raters (776 answers), the metrics agree in 59 to 61 of 100. At most 66 is possible."
+    assert said == (
+        "On comparisons that divided raters (776 answers), the metrics agree with people in 59 to 61 of 100. "
+        "No metric could agree in more than 66."
+    )
     assert wording.divided(criterion()) == ""
 
 
@@ -169,7 +172,7 @@ def test_the_score_behind_printed_numbers_is_named():
     metrics = {"dists": MetricFigures(column="DISTS", srocc=SetFigure(value=0.853, low=0.71, high=0.93))}
     said = wording.printed_with(record(reproduction=found), criterion(metrics=metrics), {})
     assert said == (
-        "The printed ρ counts all rows of the source and uses its score “BT-500”; its sign is the source's. "
+        "The printed ρ counts all rows of the source and uses its score “BT-500”; it keeps the source's sign. "
         "Our ρ across camera paths leaves out references and uses people's plain means: for DISTS .85 [.71, .93]."
     )
     after = dataclasses.replace(found.lines[0], procedure="logistic-of-other-groups")
@@ -200,4 +203,4 @@ def test_both_figures_of_a_metric_are_told_together_with_what_rules_it_out():
         "Over the results of all camera paths, Spearman's ρ of PSNR with people's means is .44 [.06, .71]. There PSNR is ruled out as "
         "the best metric; DISTS, .85 [.71, .93], may be the best."
     )
-    assert "Others computed the values." in wording.as_published("PSNR", [(record(short="QA"), criterion(), figures)])
+    assert "The authors of the sets computed the values." in wording.as_published("PSNR", [(record(short="QA"), criterion(), figures)])

@@ -11,7 +11,7 @@ from leaderboard.wording.acceptance_test import failure
 from leaderboard.wording.suite_table import asked, notes, result
 
 GREY = Failure(condition="B", damage="grey", wrong=40, of=48, held=90 / 192)
-INVERTED = "The metric scored “its right half black” not below “noise of 8 levels” (6 of 6)."
+INVERTED = "The metric scored “right half black” at or above “noise of 8 levels” (in 6 of 6 pairs)."
 
 
 @pytest.mark.parametrize(

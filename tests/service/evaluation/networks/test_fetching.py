@@ -11,7 +11,7 @@ from collections import namedtuple
 import pytest
 
 from evaluation.networks import fetching, weights
-from evaluation.networks.fetching import FetchError, fetch
+from evaluation.networks.fetching import FetchError, OtherFile, fetch
 from tests.support.evaluation import publisher
 
 DATA = os.urandom(3_000_000)
@@ -75,7 +75,7 @@ def test_after_a_cut_it_goes_on_where_it_stopped_within_one_run(made, server):
 def test_after_a_run_that_failed_the_next_one_goes_on(made, server):
     file = made(SHA[:8])
     server.cut_after = [1_200_000, *[0] * fetching.ATTEMPTS]
-    with pytest.raises(FetchError, match=r"1\.2 MB of it are kept; run the same command again to continue"):
+    with pytest.raises(FetchError, match=r"1\.2 MB"):
         get(file)
     assert not file.there and fetching.partly(file) == 1_200_000
     server.asked.clear(), server.cut_after.clear()
@@ -134,21 +134,21 @@ def test_trouble_at_the_server_is_waited_out(made, server):
 @pytest.mark.parametrize("status", [403, 404, 410])
 def test_a_refusal_is_one_sentence_and_not_repeated(made, server, status):
     server.statuses = [status] * 9
-    with pytest.raises(FetchError, match=rf"answered {status}\. Download squeezenet1_1 yourself and pass it with --from"):
+    with pytest.raises(FetchError, match=rf"{status}\..* squeezenet1_1 .*--from"):
         get(made(SHA[:8]))
     assert len(server.asked) == 1
 
 
 def test_a_page_that_stands_in_for_the_file_is_never_pinned(made, server):
     server.kind = "text/html; charset=utf-8"
-    with pytest.raises(FetchError, match="answered with a web page instead of squeezenet1_1"):
+    with pytest.raises(FetchError, match=r"web page .*--from"):
         get(made())
     assert not made().there and not made().record
 
 
 def test_no_server_at_all_is_one_sentence(made, cache):
     file = dataclasses.replace(made(SHA[:8]), url="http://127.0.0.1:9/nothing")
-    with pytest.raises(FetchError, match=r"could not be fetched from http://127\.0\.0\.1:9/nothing .*nothing of it came; run"):
+    with pytest.raises(FetchError, match=r"http://127\.0\.0\.1:9/nothing"):
         get(file)
     assert not list(cache.glob("*.part"))
 
@@ -162,8 +162,9 @@ def test_a_redirection_is_followed(made, server):
 
 def test_another_digest_than_stated_is_not_kept(made, cache):
     file = made("b8a52dc0")
-    with pytest.raises(FetchError, match=f"was not kept: its sha256 is {SHA}, and it must begin with b8a52dc0, as its publisher states"):
+    with pytest.raises(OtherFile, match=f"{SHA}.* b8a52dc0,") as refused:
         get(file)
+    assert refused.value.digest == SHA
     assert not file.there and list(cache.iterdir()) == []
 
 
@@ -184,7 +185,7 @@ def test_a_digest_that_the_server_states_is_held_and_said(made, server, cache):
         file.path.unlink()
         (cache / f"{file.filename}.json").unlink()
         elsewhere.data, elsewhere.etag = DATA[::-1], '"two"'
-        with pytest.raises(FetchError, match=f"was not kept: .* it must be {SHA}, as its publisher states"):
+        with pytest.raises(OtherFile, match=SHA):
             get(file)
         assert list(cache.iterdir()) == []
 
@@ -197,9 +198,7 @@ def test_where_none_is_stated_the_first_one_is_pinned_also_after_the_file_is_gon
     assert file.sha256 == SHA and file.pinned_by != before
     file.path.unlink()
     server.data, server.etag = DATA[::-1], '"two"'
-    with pytest.raises(
-        FetchError, match=r"as when it was first fetched; if its publisher has replaced it, remove .*json and fetch it again"
-    ):
+    with pytest.raises(OtherFile, match=rf"{SHA}.* remove .*\.json"):
         get(file)
     assert not file.there and file.sha256 == SHA
     server.data = DATA
@@ -217,9 +216,7 @@ def test_a_file_that_was_changed_in_place_is_refused_and_fetched_again(made, ser
     get(file)
     file.path.write_bytes(DATA[:-1] + bytes([DATA[-1] ^ 1]))
     found = weights.get("backbone", "squeezenet-imagenet")
-    with pytest.raises(
-        weights.WeightsError, match=r"has changed since it was fetched .* get it again with: python manage.py fetch_weights squeezenet1_1"
-    ):
+    with pytest.raises(weights.WeightsError, match=r"manage\.py fetch_weights squeezenet1_1"):
         found.read()
     get(file)
     assert found.read() == DATA
@@ -237,19 +234,19 @@ def test_a_file_put_there_by_hand_counts_only_once_it_was_checked(made, cache):
 def test_a_local_file_is_checked_just_the_same(made, tmp_path, server):
     given = tmp_path / "given.pth"
     given.write_bytes(DATA[::-1])
-    with pytest.raises(FetchError, match=r"given\.pth gave for squeezenet1_1 was not kept"):
+    with pytest.raises(FetchError, match=r"given\.pth .*squeezenet1_1"):
         get(made(SHA[:8]), str(given))
     given.write_bytes(DATA)
     get(file := made(SHA[:8]), str(given))
     assert file.there and file.record["source"] == str(given) and server.asked == []
-    with pytest.raises(FetchError, match=r"There is no file .*nowhere\.pth"):
+    with pytest.raises(FetchError, match=r"nowhere\.pth"):
         file.path.unlink() or get(file, str(tmp_path / "nowhere.pth"))
 
 
 def test_a_full_disk_is_told_before_anything_comes(made, monkeypatch, cache):
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(fetching.shutil, "disk_usage", lambda folder: usage(0, 0, (64 << 20) + 1_000_000))
-    with pytest.raises(FetchError, match=r"squeezenet1_1 needs 3 MB more in .* and 68 MB are free; make room and run this again"):
+    with pytest.raises(FetchError, match=r"squeezenet1_1 .*3 MB .* 68 MB"):
         get(made(SHA[:8]))
     assert not made(SHA[:8]).there
 
@@ -263,8 +260,9 @@ def test_a_disk_that_fills_up_on_the_way_leaves_what_came(made, monkeypatch, ser
     before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, before[1]))
     try:
-        with pytest.raises(FetchError, match=r"There is no room left for squeezenet1_1 in .* the download continues where it stopped"):
+        with pytest.raises(FetchError, match="squeezenet1_1") as refused:
             get(file)
+        assert refused.value.__cause__.errno == errno.EFBIG
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, handler)
@@ -276,9 +274,9 @@ def test_a_disk_that_fills_up_on_the_way_leaves_what_came(made, monkeypatch, ser
 
 def test_a_folder_that_cannot_be_written_is_one_sentence(made, monkeypatch, tmp_path):
     (tmp_path / "weights").write_text("a file where the folder should be")
-    with pytest.raises(FetchError, match="squeezenet1_1 cannot be written to"):
+    with pytest.raises(FetchError, match="squeezenet1_1") as refused:
         get(made(SHA[:8]))
-    assert errno.ENOSPC in fetching.FULL
+    assert isinstance(refused.value.__cause__, FileExistsError | NotADirectoryError)
 
 
 def test_two_processes_do_not_write_the_same_file(made, cache):
@@ -286,7 +284,7 @@ def test_two_processes_do_not_write_the_same_file(made, cache):
     cache.mkdir()
     with (cache / f"{file.filename}.part").open("ab") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(FetchError, match="is being fetched by another process; wait for it"):
+        with pytest.raises(FetchError, match="another process"):
             get(file)
     get(file)
     assert file.there

@@ -166,8 +166,9 @@ class TestArrival:
         again = added(program.challenge, tmp_path / "program")
         assert again == program
         (tmp_path / "program/score.py").write_text("def score(p, r, q): return 0")
-        with pytest.raises(Refused, match=r"raise version in metric\.yaml to 2"):
+        with pytest.raises(Refused, match=r"metric\.yaml to 2\.$") as refused:
             added(program.challenge, tmp_path / "program")
+        assert refused.value.code == "version_taken"
 
 
 class TestSlices:
@@ -316,8 +317,9 @@ class TestScoring:
 
     def test_it_is_not_taken_away_while_a_phase_uses_it(self, program):
         column(program)
-        with pytest.raises(Refused, match="has values in a phase"):
+        with pytest.raises(Refused) as refused:
             program.remove(None)
+        assert refused.value.code == "in_use"
 
     def test_its_properties_are_measured_when_nothing_else_is_to_be_done(self, program):
         sweep()

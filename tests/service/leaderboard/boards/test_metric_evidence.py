@@ -36,7 +36,7 @@ class TestCounts:
 
     def test_failed_tests_are_named_and_counted_by_group(self):
         one = Count("measured", 14, 17, failed=("identity", "symmetry_shift", "symmetry_0mean"))
-        assert one.fails == "Fails: Identity of indiscernibles; Symmetry (shift, weighted); Symmetry (0 mean, weighted)."
+        assert one.fails == "Fails: Identity of indiscernibles; Symmetry (noise and shift); Symmetry (noise)."
         assert one.groups == "1 Identity, 2 Symmetry"
 
     def test_what_ships_is_said_beside_a_column(self):

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape
 
+from evaluation.models import Reference
 from leaderboard.boards import snapshots
 from leaderboard.boards.people import of_board
 from leaderboard.models import Snapshot, Study
@@ -123,6 +124,18 @@ def test_items_that_an_entry_left_out_add_nothing(phase, rows):
     with_files(rows["small"], {"house_02": gables(8)["house_02"]})
     found = sizes_of(study_of(phase), phase.batches.get(state="current"), HOUSES[:2], ["large", "small"])
     assert found.entries.tolist() == [[17, 0], [17, 17]]
+
+
+def test_a_sample_of_which_the_reference_lacks_an_item_has_no_size_itself(phase, rows):
+    """Two houses are one sample: of the first two the reference has 4 + 9 edges, of the others it has only one house."""
+    reference = phase.batches.get(state="current").reference
+    stored = {name: replace(gables(8)[name], edges=gables(8)[name].edges[:n]) for name, n in zip(HOUSES, (4, 9, 6), strict=False)}
+    key = f"{reference.key}.partial"  # what lies under a key never changes
+    stored_files.store().save_bytes(key, WIREFRAME.pack(stored))
+    Reference.objects.filter(pk=reference.pk).update(key=key, groups=["north", "north", "south", "south", *HOUSES[4:]])
+    found = sizes_of(study_of(phase), phase.batches.get(state="current"), ["north", "south"], ["large", "small"])
+    assert np.array_equal(found.reference, [13, np.nan], equal_nan=True)
+    assert found.entries.tolist() == [[2 * 17, 2 * 12]] * 2
 
 
 def test_a_stored_file_is_counted_once(phase, rows, monkeypatch):
