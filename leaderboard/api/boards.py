@@ -129,7 +129,7 @@ class SnapshotFull(SnapshotBrief):
     challenge: str
     phase: str
     simulated: bool
-    reference: int = Field(description="The reference's version, or that of the table of imported figures.")
+    reference: int = Field(description="The version of the reference, or of the table of imported figures.")
     imported_from: str = Field(description="Where the figures were published; empty if they were measured here.")
     imported_url: str
     rule: str = Field(description="The metric or rule of the overall rank.")

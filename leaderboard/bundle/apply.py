@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.utils import timezone
 
-from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, Reference, ResultTable, WorkerToken
+from evaluation.models import EvaluationBatch, MetricProgram, Reference, ResultTable, WorkerToken
 from leaderboard.bundle.definition import (
     CHALLENGE_FIELDS,
     MANIFEST_FIELDS,
@@ -18,6 +18,7 @@ from leaderboard.bundle.definition import (
     ChallengeDef,
     FileDef,
     MetricDef,
+    PageDef,
     PhaseDef,
     ResultsDef,
 )
@@ -27,7 +28,7 @@ from leaderboard.studies import answer_sets
 from leaderboard.studies.published_evidence import follow
 from submissions import worker_notify
 from submissions.errors import Refused
-from submissions.models import Announcement, AuditEntry, Challenge, ChallengeFile, ChallengePage, Phase, Status, Submission, User
+from submissions.models import Announcement, AuditEntry, Challenge, ChallengeFile, Phase, Status, Submission, User
 from submissions.storage import stored_files
 from submissions.visibility import on_board
 
@@ -99,22 +100,27 @@ class _Work:
         self.challenge = Challenge.objects.filter(slug=self.after.slug).first() or Challenge(slug=self.after.slug)
 
     def do(self) -> None:
-        before, after = self.plan.before, self.after
+        old, after = self.plan.old, self.after
         self._challenge()
         self._log()
-        if before is None or before.organizers != after.organizers:
+        if old.organizers != after.organizers:
             self.challenge.organizers.set(User.objects.filter(username__in=after.organizers))
         self._announcements()
-        self._pages()
+        if old.pages != after.pages:
+            self._listed(self.challenge.pages, after.pages, ("title", "body"), challenge=self.challenge)
         self._programs()
-        self._files(None, before.files if before else (), after.files)
+        self._files(None, old.files, after.files)
         for change in self.plan.changes:
             if change.kind == "remove" and len(change.path) == 1 and change.path[0].startswith("phase "):
                 remove_phase(self.challenge.phases.get(slug=change.path[0].removeprefix("phase ")))
         for position, definition in enumerate(after.phases):
             self._phase(position, definition)
         for definition in after.phases:  # once all are there
-            self._parent(definition)
+            known = old.phase(definition.slug)
+            if known is None or known.parent != definition.parent:
+                phase = self.challenge.phases.get(slug=definition.slug)
+                phase.parent = self.challenge.phases.get(slug=definition.parent) if definition.parent else None
+                checked(phase).save(update_fields=["parent"])
         for definition in after.phases:
             self._scoring(definition)
         worker_notify.after_commit("boards")
@@ -151,8 +157,8 @@ class _Work:
             )
 
     def _announcements(self) -> None:
-        before, challenge = self.plan.before, self.challenge
-        old = {(news.title, news.published_at): news for news in before.announcements} if before else {}
+        challenge = self.challenge
+        old = {(news.title, news.published_at): news for news in self.plan.old.announcements}
         for news in self.after.announcements:
             known = old.pop((news.title, news.published_at), None)
             if known is None:
@@ -161,21 +167,22 @@ class _Work:
                 Announcement.objects.filter(pk=known.pk).update(body=news.body)
         Announcement.objects.filter(pk__in=[news.pk for news in old.values()]).delete()
 
-    def _pages(self) -> None:
-        before, after = self.plan.before, self.after
-        if before is not None and before.pages == after.pages:
-            return
-        rows = {row.slug: row for row in self.challenge.pages.all()}
-        self.challenge.pages.exclude(slug__in=[page.slug for page in after.pages]).delete()
-        for position, page in enumerate(after.pages):
-            row = rows.get(page.slug) or ChallengePage(challenge=self.challenge, slug=page.slug)
-            row.title, row.body, row.position = page.title, page.body, position
+    @staticmethod
+    def _listed(rows: models.Manager, things: Iterable[PageDef | MetricDef], names: Iterable[str], **owner: models.Model) -> None:
+        """Rows of an owner as a list has them, by slug and in its order; others go."""
+        known, slugs = {row.slug: row for row in rows.all()}, [thing.slug for thing in things]
+        rows.exclude(slug__in=slugs).delete()
+        for position, thing in enumerate(things):
+            row = known.get(thing.slug) or rows.model(slug=thing.slug, **owner)
+            row.position = position
+            for name in names:
+                setattr(row, name, getattr(thing, name))
             checked(row).save()
 
     def _programs(self) -> None:
         """Metric programs: a new one is stored and checked as if it had been uploaded."""
-        before, challenge = self.plan.before, self.challenge
-        programs = {program.key: program for program in before.programs} if before else {}
+        challenge = self.challenge
+        programs = {program.key: program for program in self.plan.old.programs}
         for program in self.after.programs:
             stored = programs.get(program.key)
             if stored is None or stored.sha256 != program.sha256:
@@ -183,13 +190,6 @@ class _Work:
             elif stored.is_public != program.is_public:
                 row = MetricProgram.objects.get(challenge=challenge, key=program.key, version=program.version, contents=program.sha256)
                 row.publish(program.is_public, self.actor)
-
-    def _parent(self, definition: PhaseDef) -> None:
-        was = self._before(definition.slug)
-        if was is None or was.parent != definition.parent:
-            phase = self.challenge.phases.get(slug=definition.slug)
-            phase.parent = self.challenge.phases.get(slug=definition.parent) if definition.parent else None
-            checked(phase).save(update_fields=["parent"])
 
     def _files(self, phase: Phase | None, before: Iterable[FileDef], after: Iterable[FileDef]) -> None:
         """Stored files keep their bytes; another content is another key."""
@@ -214,9 +214,8 @@ class _Work:
             row.delete()
 
     def _phase(self, position: int, definition: PhaseDef) -> None:
-        before = self._before(definition.slug)
-        slugs = [phase.slug for phase in self.plan.before.phases] if self.plan.before else []
-        if before == definition and slugs == [phase.slug for phase in self.after.phases]:
+        before = self.plan.old.phase(definition.slug)
+        if before == definition and [one.slug for one in self.plan.old.phases] == [one.slug for one in self.after.phases]:
             return
         phase = self.challenge.phases.filter(slug=definition.slug).first() or Phase(challenge=self.challenge, slug=definition.slug)
         for name in PHASE_FIELDS:
@@ -230,23 +229,13 @@ class _Work:
         fields = None if phase.pk is None else [name for name in names if name != "parent"]
         checked(phase, exclude={"parent"}).save(update_fields=fields)
         if before is None or before.metrics != definition.metrics:
-            self._metrics(phase, definition.metrics)
+            phase.metrics.update(is_primary=False)  # at most one at any moment
+            self._listed(phase.metrics, definition.metrics, METRIC_FIELDS, phase=phase)
         self._files(phase, before.files if before else (), definition.files)
-
-    def _metrics(self, phase: Phase, metrics: tuple[MetricDef, ...]) -> None:
-        rows = {metric.slug: metric for metric in phase.metrics.all()}
-        phase.metrics.update(is_primary=False)  # at most one at any moment
-        phase.metrics.exclude(slug__in=[metric.slug for metric in metrics]).delete()
-        for position, metric in enumerate(metrics):
-            row = rows.get(metric.slug) or PhaseMetric(phase=phase, slug=metric.slug)
-            for name in METRIC_FIELDS:
-                setattr(row, name, getattr(metric, name))
-            row.position, row.params = position, dict(metric.params)
-            checked(row).save()
 
     def _scoring(self, definition: PhaseDef) -> None:
         """A new batch where a number could change; else what boards and manifests repeat is brought up to date."""
-        before = self._before(definition.slug)
+        before = self.plan.old.phase(definition.slug)
         if before == definition and definition.slug not in {other.phase for other in self.plan.rescorings}:
             return
         phase = self.challenge.phases.get(slug=definition.slug)
@@ -281,9 +270,6 @@ class _Work:
         follow(phase, self.actor)
         answer_sets.follow(phase, self.actor, results.answers)
         phase.touch_board()
-
-    def _before(self, slug: str) -> PhaseDef | None:
-        return self.plan.before.phase(slug) if self.plan.before else None
 
 
 def remove_phase(phase: Phase) -> None:

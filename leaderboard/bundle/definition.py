@@ -7,7 +7,7 @@ contents are compared by digest, and where they come from (`load`, `content`) is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,56 +15,10 @@ from typing import Annotated, Any
 from evaluation.programs.files import ProgramFiles
 from evaluation.result_tables import Layout
 from leaderboard.bundle.document import Reader, each, text, texts
+from leaderboard.stats.evidence.reproduction import Reproduction
 from leaderboard.stats.mos_table import USUAL, Scale, scale_of
 
-# The plain columns of each model, in the order in which they are written and shown.
-CHALLENGE_FIELDS = (
-    "title",
-    "summary",
-    "description",
-    "rules",
-    "rules_version",
-    "family",
-    "visibility",
-    "admitted_emails",
-    "needs_approval",
-    "team_size",
-    "merge_until",
-    "simulated",
-    "item_noun",
-    "unit_noun",
-    "tags",
-    "licence",
-    "contact",
-)
-PHASE_FIELDS = (
-    "title",
-    "description",
-    "time_zone",
-    "opens_at",
-    "closes_at",
-    "limit_per_day",
-    "limit_total",
-    "limit_at_once",
-    "parent",
-    "board",
-    "board_at",
-    "entries",
-    "ranking",
-    "withhold_scores",
-    "withhold_items",
-    "reference_access",
-    "missing",
-    "size_factor",
-    "max_archive_bytes",
-    "unit",
-    "unit_scale",
-    "background",
-    "resize",
-    "input_boxes",
-)
 IMAGE_FIELDS = ("background", "resize")  # of phases whose entries are images
-METRIC_FIELDS = ("key", "title", "params", "weight", "is_primary", "in_ranking")
 # A change of these alters what an upload must hold, so the phase's manifest is written again.
 MANIFEST_FIELDS = frozenset({"missing", "size_factor", "max_archive_bytes", "unit", "unit_scale", "background", "resize"})
 
@@ -217,7 +171,7 @@ class AnswersDef:
     question: str
     sha256: str
     packed: bytes = field(compare=False, repr=False)
-    reproduction: dict[str, Any] | None = field(default=None, compare=False, repr=False)
+    reproduction: Reproduction | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -276,7 +230,7 @@ class PhaseDef:
         return self.ranking == "weighted" and bool(weights) and not any(weights)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ChallengeDef:
     """A whole challenge. `organizers` are user names once a plan is made; a parsed bundle may hold e-mails."""
 
@@ -291,10 +245,10 @@ class ChallengeDef:
     admitted_emails: tuple[str, ...]
     needs_approval: bool
     team_size: int | None
+    merge_until: datetime | None = None
     simulated: bool
     item_noun: str
     unit_noun: str
-    merge_until: datetime | None = None
     tags: tuple[str, ...] = ()
     licence: str = ""
     contact: str = ""
@@ -307,3 +261,14 @@ class ChallengeDef:
 
     def phase(self, slug: str) -> PhaseDef | None:
         return next((phase for phase in self.phases if phase.slug == slug), None)
+
+
+def _columns(record: type, *others: str) -> tuple[str, ...]:
+    """The fields of a record that are plain columns of its model: all but its slug and `others`."""
+    return tuple(one.name for one in fields(record) if one.name not in ("slug", *others))
+
+
+# In the order in which they are written and shown.
+CHALLENGE_FIELDS = _columns(ChallengeDef, "organizers", "announcements", "pages", "files", "programs", "phases")
+PHASE_FIELDS = _columns(PhaseDef, "metrics", "reference", "results", "files")
+METRIC_FIELDS = _columns(MetricDef)

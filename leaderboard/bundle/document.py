@@ -7,7 +7,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, NoReturn, TypeVar, get_origin, get_type_hints
 from zoneinfo import ZoneInfo
 
@@ -323,6 +323,14 @@ def texts(reader: Reader, key: str) -> tuple[str, ...]:
 def each(cls: type[Made]) -> Read:
     """Reader of a list of mappings, each as this dataclass."""
     return lambda reader, key: tuple(made(cls, one) for one in reader.readers(key))
+
+
+def with_primary(problems: Problems, path: str, columns: Sequence[Any]) -> tuple[Any, ...]:
+    """The columns in the list at `path`, of which one is primary: the first unless another is named. A second one is a fault."""
+    first, *others = [n for n, column in enumerate(columns) if column.is_primary] or [0]
+    for n in others:
+        problems.add(f"{path}[{n}].primary", f"expected one primary column; {path}[{first}] is primary too")
+    return tuple(replace(column, is_primary=n in (first, *others)) for n, column in enumerate(columns))
 
 
 def _absent(default: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -81,7 +81,8 @@ def export(definition: ChallengeDef, folder: Path) -> None:
     data |= _given(programs=programs)
 
     data["phases"] = [_phase(phase, FAMILIES[definition.family], folder) for phase in definition.phases]
-    (folder / FILE).write_text(_HEAD + yaml_text(data), encoding="utf-8", newline="")
+    text = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+    (folder / FILE).write_text(_HEAD + text, encoding="utf-8", newline="")
 
 
 def _phase(phase: PhaseDef, family: Family, folder: Path) -> dict[str, object]:
@@ -114,10 +115,6 @@ def _phase(phase: PhaseDef, family: Family, folder: Path) -> dict[str, object]:
 def _given(**fields: object) -> dict[str, object]:
     """The fields that are not empty."""
     return {name: value for name, value in fields.items() if value}
-
-
-def yaml_text(data: Mapping[str, object]) -> str:
-    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
 
 
 def _files(files: Iterable[FileDef], folder: Path, prefix: str) -> dict[str, object]:

@@ -65,17 +65,7 @@ class Folder:
         if not path.is_file():
             reader.fault(file_key, "expected a text file, found a folder")
             return ""
-        if path.stat().st_size > MAX_TEXT_BYTES:
-            reader.fault(file_key, f"expected at most {MAX_TEXT_BYTES:,} bytes of text, found {path.stat().st_size:,}")
-            return ""
-        try:
-            text = path.read_bytes().decode("utf-8-sig")
-        except UnicodeDecodeError:
-            reader.fault(file_key, f"expected text in UTF-8; save {path.name} in that encoding")
-            return ""
-        if "\0" in text:
-            reader.fault(file_key, f"expected a text; {path.name} holds NUL characters")
-        return text
+        return text_in(path, reader, file_key, MAX_TEXT_BYTES, "utf-8-sig") or ""
 
     def reference(self, reader: Reader | None, family: Family, background: str = "#ffffff") -> ReferenceDef | None:
         """The items that `path` names (a folder, a .zip or one file) with their `groups` and `note`; images are laid on
@@ -139,6 +129,23 @@ class Folder:
             except Unreadable as error:
                 entry.fault("path", f"expected a picture; {' '.join(error.faults)}")
         return tuple(sorted(by_name.values(), key=lambda file: file.name))
+
+
+def text_in(path: Path, reader: Reader, key: str, most: int, encoding: str = "utf-8") -> str | None:
+    """The text of the file that a key names; else None, and a fault of the key."""
+    size = path.stat().st_size
+    if size > most:
+        reader.fault(key, f"expected at most {most:,} bytes of text, found {size:,}")
+        return None
+    try:
+        text = path.read_bytes().decode(encoding)
+    except UnicodeDecodeError:
+        reader.fault(key, f"expected text in UTF-8; save {path.name} in that encoding")
+        return None
+    if "\0" in text:
+        reader.fault(key, f"expected a text; {path.name} holds NUL characters")
+        return None
+    return text
 
 
 def local_file(path: Path, kind: str, name: str, title: str) -> FileDef:

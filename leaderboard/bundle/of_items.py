@@ -17,7 +17,6 @@ from leaderboard.evidence import canonical, recording
 from leaderboard.evidence.manifest import Manifest, published_names
 from leaderboard.evidence.reading import Reading
 from leaderboard.evidence.tables import Criterion, EvidenceTables
-from leaderboard.stats.records import plain
 from leaderboard.stats.votes import Floats
 
 FILE_NAME = "values.csv"
@@ -34,13 +33,13 @@ def results_of(manifest: Manifest, found: Reading, source: str = "", url: str = 
     layout = Layout(tuple(columns), method="entry", item="item", group="group")
     text = _text(tables, layout, values)
     result_tables.read(text, layout)
-    packed, reproduction = canonical.pack(manifest, tables), recording.reproduced(manifest, found.printed)
+    packed = canonical.pack(manifest, tables)
     criteria = ", ".join(one.name for one in tables.criteria)
     answers = AnswersDef(
         question or (manifest.asked.task or f"How good is each result? Judged: {criteria}.")[:400],
         hashlib.sha256(packed).hexdigest(),
         packed,
-        None if reproduction is None else plain(reproduction),
+        recording.reproduced(manifest, found.printed),
     )
     url = url or manifest.paper or manifest.source.repository
     source = source or manifest.source.repository.partition("://")[2] or manifest.authors

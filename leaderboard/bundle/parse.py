@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -25,8 +25,18 @@ from evaluation.networks import weights
 from evaluation.programs import files as program_files
 from evaluation.programs.document import DocumentError
 from leaderboard.bundle import results
-from leaderboard.bundle.definition import IMAGE_FIELDS, PHASE_FIELDS, ChallengeDef, MetricDef, NewsDef, PageDef, PhaseDef, ProgramDef
-from leaderboard.bundle.document import REQUIRED, Problems, Reader, compose, is_null
+from leaderboard.bundle.definition import (
+    CHALLENGE_FIELDS,
+    IMAGE_FIELDS,
+    PHASE_FIELDS,
+    ChallengeDef,
+    MetricDef,
+    NewsDef,
+    PageDef,
+    PhaseDef,
+    ProgramDef,
+)
+from leaderboard.bundle.document import REQUIRED, Problems, Reader, compose, is_null, with_primary
 from leaderboard.bundle.folder import Folder
 from submissions.kinds import FAMILIES
 from submissions.models import Announcement, Challenge, ChallengeFile, ChallengePage, Phase
@@ -71,20 +81,8 @@ def parse(root: Path) -> Bundle:
             validate_email(address)
         except ValidationError:
             problems.add(f"admitted_emails[{n}]", f'expected an e-mail address, found "{address}"')
-    plain = (
-        "title",
-        "summary",
-        "rules_version",
-        "visibility",
-        "needs_approval",
-        "team_size",
-        "simulated",
-        "item_noun",
-        "unit_noun",
-        "licence",
-        "contact",
-    )
-    columns = {name: _column(reader, Challenge, name) for name in plain}
+    apart = ("description", "rules", "family", "admitted_emails", "merge_until", "tags")
+    columns = {name: _column(reader, Challenge, name) for name in CHALLENGE_FIELDS if name not in apart}
     tags = [text for _, text in reader.texts("tags")]
     try:
         check_tags(tags)
@@ -217,12 +215,7 @@ def _metrics(reader: Reader, family: str) -> tuple[MetricDef, ...]:
     """The columns of a phase, of which one is primary: the first unless another is named."""
     metrics, path = [_metric(entry, family) for entry in reader.readers("metrics")], reader.at("metrics")
     _unique(reader.problems, path, "slug", [metric.slug for metric in metrics])
-    primary = [n for n, metric in enumerate(metrics) if metric.is_primary]
-    for n in primary[1:]:
-        reader.problems.add(f"{path}[{n}].primary", f"expected one primary metric; {path}[{primary[0]}] is primary too")
-    if metrics and not primary:
-        metrics[0] = replace(metrics[0], is_primary=True)
-    return tuple(metrics)
+    return with_primary(reader.problems, path, metrics)
 
 
 def _metric(reader: Reader, family: str) -> MetricDef:

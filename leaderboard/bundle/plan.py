@@ -92,6 +92,9 @@ class Facts:
     ready: frozenset[tuple[str, str]] = frozenset()  # metric programs that may score: their keys with the challenge's, and digests
     worker_tokens: Mapping[str, Sequence[str]] = field(default_factory=dict)  # names of those that are valid, by their makers' user names
 
+    def of(self, phase: str) -> PhaseFacts:
+        return self.phases.get(phase, PhaseFacts())
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -103,6 +106,11 @@ class Plan:
     rescorings: tuple[Rescoring, ...]
     refusals: tuple[str, ...]
     waiting: tuple[str, ...] = ()  # what another run will do, once metric programs have been checked
+
+    @property
+    def old(self) -> ChallengeDef:
+        """The challenge as it was: nothing of a challenge that would be created but its own fields."""
+        return _old(self.before, self.after)
 
     @property
     def is_empty(self) -> bool:
@@ -139,20 +147,21 @@ class Plan:
 def make_plan(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) -> Plan:
     """The way from `before` to `after`."""
     # Programs that `after` does not name stay: values may be theirs, so they are taken away in the console alone.
-    programs = {program.key: program for program in (*(before.programs if before else ()), *after.programs)}
+    old = _old(before, after)
+    programs = {program.key: program for program in (*old.programs, *after.programs)}
     after = replace(after, programs=tuple(programs[key] for key in sorted(programs)))
-    after, waiting = _without_waiting_columns(before, after, facts)
-    refusals = [*(_refusals(before, after, facts) if before else ()), *_missing_prompts(before, after), *_without_weights(before, after)]
+    after, waiting = _without_waiting_columns(old, after, facts)
+    refusals = [*(_refusals(before, after, facts) if before else ()), *_missing_prompts(old, after), *_without_weights(old, after)]
     if before is not None:
         after = _with_stored_pictures(before, _with_stored_references(before, after, facts))
-    changes = [*_challenge_changes(before, after, facts)]
-    rescorings = []
-    for phase in after.phases:
-        old = before.phase(phase.slug) if before else None
-        reason = _rescoring_reason(old, phase, facts.phases.get(phase.slug, PhaseFacts()))
-        if reason:
-            rescorings.append(Rescoring(phase.slug, facts.phases.get(phase.slug, PhaseFacts()).scored, reason))
-    return Plan(before, after, tuple(changes), tuple(rescorings), tuple(refusals), tuple(waiting))
+    reasons = ((phase.slug, _rescoring_reason(old.phase(phase.slug), phase, facts.of(phase.slug))) for phase in after.phases)
+    rescorings = tuple(Rescoring(slug, facts.of(slug).scored, reason) for slug, reason in reasons if reason)
+    return Plan(before, after, tuple(_challenge_changes(before, after, facts)), rescorings, tuple(refusals), tuple(waiting))
+
+
+def _old(before: ChallengeDef | None, after: ChallengeDef) -> ChallengeDef:
+    """`before`, or a challenge that has nothing yet, which one that is created is compared with."""
+    return before or replace(after, organizers=(), announcements=(), pages=(), files=(), programs=(), phases=())
 
 
 def _with_stored_references(before: ChallengeDef, after: ChallengeDef, facts: Facts) -> ChallengeDef:
@@ -170,7 +179,7 @@ def _with_stored_references(before: ChallengeDef, after: ChallengeDef, facts: Fa
             if all(same(ours[name], theirs[name]) for name in ours):
                 new = replace(new, sha256=old.sha256)
         if new is not None:
-            versions = facts.phases.get(phase.slug, PhaseFacts()).versions
+            versions = facts.of(phase.slug).versions
             phase = replace(phase, reference=replace(new, version=versions.get((new.sha256, new.groups))))
         phases.append(phase)
     return replace(after, phases=tuple(phases))
@@ -183,12 +192,12 @@ def _with_stored_pictures(before: ChallengeDef, after: ChallengeDef) -> Challeng
     return replace(after, files=tuple(replace(known, title=file.title) if known else file for file, known in files))
 
 
-def _without_waiting_columns(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) -> tuple[ChallengeDef, list[str]]:
+def _without_waiting_columns(before: ChallengeDef, after: ChallengeDef, facts: Facts) -> tuple[ChallengeDef, list[str]]:
     """`after` with the columns of programs that may not score yet as they are now, or left out, and a sentence on each."""
     programs = {f"{after.slug}/{program.key}": program for program in after.programs}
     phases, waiting = [], []
     for phase in after.phases:
-        old = before.phase(phase.slug) if before else None
+        old = before.phase(phase.slug)
         now = {metric.slug: metric for metric in old.metrics} if old else {}
         metrics = []
         for metric in phase.metrics:
@@ -216,8 +225,7 @@ def _challenge_changes(before: ChallengeDef | None, after: ChallengeDef, facts: 
     warnings = _consequences(after, facts) if before else {}
     for change in _field_changes((), before, after, CHALLENGE_FIELDS):
         yield replace(change, warning=warnings.get(change.field, ""))
-    # A challenge that is created is compared with one that has nothing yet.
-    old = before or replace(after, organizers=(), announcements=(), pages=(), files=(), programs=(), phases=())
+    old = _old(before, after)
     for name in after.organizers:
         if name not in old.organizers:
             yield Change(CREATE, (f"organizer {name}",))
@@ -239,7 +247,7 @@ def _challenge_changes(before: ChallengeDef | None, after: ChallengeDef, facts: 
     for slug in [slug for slug in old_phases if slug not in new_phases]:
         yield Change(REMOVE, (f"phase {slug}",), warning=f"The phase {slug}, its reference and its board will be gone.")
     for slug, phase in new_phases.items():
-        freeze = _freeze_warning(phase, facts.phases.get(slug, PhaseFacts()), facts.now)
+        freeze = _freeze_warning(phase, facts.of(slug), facts.now)
         yield from _phase_changes(old_phases.get(slug), phase, FAMILIES[after.family], freeze)
     if order := _moved(old_phases, new_phases):
         yield Change(CHANGE, (), "order of phases", order, list(new_phases))
@@ -442,7 +450,7 @@ def _refusals(before: ChallengeDef, after: ChallengeDef, facts: Facts) -> Iterat
             what, ours, theirs = "a reference" if held else "entries", FAMILIES[before.family].plural, FAMILIES[after.family].plural
             yield f"The challenge has {what}, so it stays one of {ours}; make another challenge for {theirs}."
     for phase in before.phases:
-        if said := _phase_refusal(phase, after.phase(phase.slug), facts.phases.get(phase.slug, PhaseFacts())):
+        if said := _phase_refusal(phase, after.phase(phase.slug), facts.of(phase.slug)):
             yield f"The phase {phase.slug} {said}"
 
 
@@ -470,10 +478,10 @@ def _phase_refusal(phase: PhaseDef, new: PhaseDef | None, facts: PhaseFacts) -> 
     return next((said for said, refused in refusals.items() if refused), "")
 
 
-def _missing_prompts(before: ChallengeDef | None, after: ChallengeDef) -> Iterator[str]:
+def _missing_prompts(before: ChallengeDef, after: ChallengeDef) -> Iterator[str]:
     """Metrics that would be new to a reference, or it to them, and have no value under it."""
     for new in after.phases:
-        old = before.phase(new.slug) if before else None
+        old = before.phase(new.slug)
         reference = new.reference or (old.reference if old else None)
         if reference is None:
             continue
@@ -483,10 +491,10 @@ def _missing_prompts(before: ChallengeDef | None, after: ChallengeDef) -> Iterat
                 yield f"Phase {new.slug}: {missing}"
 
 
-def _without_weights(before: ChallengeDef | None, after: ChallengeDef) -> Iterator[str]:
+def _without_weights(before: ChallengeDef, after: ChallengeDef) -> Iterator[str]:
     """Problems of phases whose weighted mean rank would have only weights of 0; a phase that already was so may change in other ways."""
     for new in after.phases:
-        old = before.phase(new.slug) if before else None
+        old = before.phase(new.slug)
         if new.weighs_nothing and not (old is not None and old.weighs_nothing):
             yield (
                 f"The phase {new.slug} is ranked by the weighted mean of ranks, and all weights would be 0. Give a column that counts for "

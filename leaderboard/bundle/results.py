@@ -6,7 +6,7 @@ import hashlib
 import io
 import re
 import zipfile
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 from django.core.exceptions import ValidationError
@@ -18,8 +18,8 @@ from evaluation.models.results import MAX_BYTES
 from evaluation.result_tables import Detail, Layout, ResultColumn, ResultsError
 from leaderboard.bundle import of_items
 from leaderboard.bundle.definition import OpinionsDef, ResultsDef
-from leaderboard.bundle.document import BundleError, Reader, made
-from leaderboard.bundle.folder import Folder, name_fault
+from leaderboard.bundle.document import BundleError, Reader, made, with_primary
+from leaderboard.bundle.folder import Folder, name_fault, text_in
 from leaderboard.evidence import by_hand, store
 from leaderboard.evidence import manifest as manifests
 from leaderboard.evidence.raw import EvidenceError
@@ -54,7 +54,11 @@ def parse(reader: Reader | None, folder: Folder) -> ResultsDef | None:
     opinions = None if of_people is None else made(OpinionsDef, of_people)
     reader.close()
 
-    text = _table_text(reader, path) if path is not None else None
+    text = None
+    if path is not None and (not path.is_file() or name_fault(path.name)):
+        reader.fault("path", "expected one CSV file with a plain name")
+    elif path is not None:
+        text = text_in(path, reader, "path", MAX_BYTES)
     if text is not None and layout.columns:
         _check_table(reader, text, layout, opinions)
     name, text = path.name if path else "", text or ""
@@ -83,13 +87,8 @@ def _layout(reader: Reader) -> Layout:
     for n, it in enumerate(columns):
         if it.slug in [other.slug for other in columns[:n]]:
             reader.problems.add(f"{reader.at('columns')}[{n}].slug", f'expected each once; "{it.slug}" stands before')
-    primary = [n for n, it in enumerate(columns) if it.is_primary]
-    for n in primary[1:]:
-        reader.problems.add(f"{reader.at('columns')}[{n}].primary", "expected one primary column; another is primary too")
-    if columns and not primary:
-        columns[0] = replace(columns[0], is_primary=True)
     return Layout(
-        tuple(columns),
+        with_primary(reader.problems, reader.at("columns"), columns),
         reader.text("method", "method"),
         tuple(Detail(it) if isinstance(it, str) else _detail(it) for it in reader.texts_and_readers("details")),
         {name: head for name in result_tables.LINKS if (head := reader.text(name, ""))},
@@ -116,26 +115,6 @@ def _of_items(reader: Reader, folder: Folder) -> ResultsDef | None:
         for problem in error.problems:
             reader.fault("items", problem)
     return None
-
-
-def _table_text(reader: Reader, path: Path) -> str | None:
-    """Text of the CSV file, or None and a fault that names its true type."""
-    if not path.is_file() or name_fault(path.name):
-        reader.fault("path", "expected one CSV file with a plain name")
-        return None
-    data = path.read_bytes()
-    if len(data) > MAX_BYTES:
-        reader.fault("path", f"expected at most {MAX_BYTES:,} bytes, found {len(data):,}")
-        return None
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        reader.fault("path", f"expected text in UTF-8; save {path.name} in that encoding")
-        return None
-    if "\0" in text:
-        reader.fault("path", f"expected a text; {path.name} holds NUL characters")
-        return None
-    return text
 
 
 def _detail(reader: Reader) -> Detail:

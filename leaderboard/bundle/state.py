@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
+from dataclasses import fields
+from typing import Any, TypeVar
+
+from django.db import models
 
 from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, Reference, ResultTable
 from evaluation.programs import files as program_files
+from evaluation.programs.files import ProgramFiles
 from leaderboard.bundle.definition import (
-    CHALLENGE_FIELDS,
-    PHASE_FIELDS,
     AnswersDef,
     ChallengeDef,
     FileDef,
@@ -26,22 +29,28 @@ from leaderboard.models import AnswerSet
 from submissions.models import Challenge, ChallengeFile, Phase
 from submissions.storage import stored_files
 
+Record = TypeVar("Record")
+
+
+def of_row(record: type[Record], row: models.Model, **others: Any) -> Record:
+    """The record of a row: its fields are called as the row's columns, and `others` are those that are not."""
+    columns = {column.name for column in row._meta.concrete_fields}
+    return record(**{one.name: getattr(row, one.name) for one in fields(record) if one.name in columns} | others)  # type: ignore[arg-type]
+
 
 def read(challenge: Challenge) -> ChallengeDef:
     """Everything of `challenge` that its organizers decide, in its current state."""
     files: dict[int | None, list[FileDef]] = defaultdict(list)
     for row in challenge.files.order_by("kind", "name"):
         files[row.phase_id].append(file_definition(row))
-    columns = {name: getattr(challenge, name) for name in CHALLENGE_FIELDS}
-    return ChallengeDef(
-        slug=challenge.slug,
-        **{**columns, "admitted_emails": tuple(challenge.admitted_emails), "tags": tuple(challenge.tags)},
+    return of_row(
+        ChallengeDef,
+        challenge,
+        admitted_emails=tuple(challenge.admitted_emails),
+        tags=tuple(challenge.tags),
         organizers=tuple(sorted(user.get_username() for user in challenge.organizers.all())),
-        announcements=tuple(
-            NewsDef(title=row.title, body=row.body, published_at=row.published_at, pk=row.pk)
-            for row in challenge.announcements.order_by("published_at", "pk")
-        ),
-        pages=tuple(PageDef(slug=row.slug, title=row.title, body=row.body) for row in challenge.pages.all()),
+        announcements=tuple(of_row(NewsDef, row, pk=row.pk) for row in challenge.announcements.order_by("published_at", "pk")),
+        pages=tuple(of_row(PageDef, row) for row in challenge.pages.all()),
         files=in_order(files[None]),
         programs=tuple(program_definition(row) for row in MetricProgram.newest_of(challenge)),
         phases=tuple(
@@ -52,11 +61,11 @@ def read(challenge: Challenge) -> ChallengeDef:
 
 
 def phase_definition(phase: Phase, files: tuple[FileDef, ...]) -> PhaseDef:
-    columns = {name: getattr(phase, name) for name in PHASE_FIELDS}
     reference = reference_in_force(phase)
-    return PhaseDef(
-        slug=phase.slug,
-        **{**columns, "parent": phase.parent.slug if phase.parent else None},
+    return of_row(
+        PhaseDef,
+        phase,
+        parent=phase.parent.slug if phase.parent else None,
         metrics=tuple(metric_definition(metric) for metric in phase.metrics.all()),
         reference=reference_definition(reference) if reference else None,
         results=results_definition(phase),
@@ -66,15 +75,7 @@ def phase_definition(phase: Phase, files: tuple[FileDef, ...]) -> PhaseDef:
 
 def metric_definition(metric: PhaseMetric) -> MetricDef:
     resolved = metric.spec.every_param(metric.resolved)
-    return MetricDef(
-        slug=metric.slug,
-        key=metric.key,
-        title=metric.title,
-        weight=metric.weight,
-        is_primary=metric.is_primary,
-        in_ranking=metric.in_ranking,
-        params={name: value for name, value in resolved.items() if name in metric.params},
-    )
+    return of_row(MetricDef, metric, params={name: value for name, value in resolved.items() if name in metric.params})
 
 
 def reference_in_force(phase: Phase) -> Reference | None:
@@ -91,7 +92,7 @@ def results_definition(phase: Phase) -> ResultsDef | None:
     answers = None
     if (found := AnswerSet.objects.filter(study__phase=phase, is_of_results=True).select_related("study").first()) is not None:
         packed = bytes(found.packed)
-        answers = AnswersDef(found.study.question, hashlib.sha256(packed).hexdigest(), packed, found.reproduction)
+        answers = AnswersDef(found.study.question, hashlib.sha256(packed).hexdigest(), packed, found.reproduced)
     return ResultsDef(phase.results_source, phase.results_url, row.file_name, row.sha256, row.read_layout, opinions, answers, row.text)
 
 
@@ -109,25 +110,14 @@ def reference_definition(row: Reference) -> ReferenceDef:
 
 
 def file_definition(row: ChallengeFile) -> FileDef:
-    return FileDef(
-        kind=row.kind,
-        name=row.name,
-        title=row.title,
-        size=row.size,
-        sha256=row.sha256,
-        pk=row.pk,
-        content=lambda: stored_files.store().local_path(row.key),
-    )
+    return of_row(FileDef, row, pk=row.pk, content=lambda: stored_files.store().local_path(row.key))
 
 
 def program_definition(row: MetricProgram) -> ProgramDef:
-    return ProgramDef(
-        key=row.key,
-        version=row.version,
-        sha256=row.contents,
-        is_public=row.is_public,
-        files=lambda: program_files.read(stored_files.store().local_path(row.file_key), "program.zip", here=False),
-    )
+    def files() -> ProgramFiles:
+        return program_files.read(stored_files.store().local_path(row.file_key), "program.zip", here=False)
+
+    return of_row(ProgramDef, row, sha256=row.contents, files=files)
 
 
 def in_order(files: list[FileDef]) -> tuple[FileDef, ...]:

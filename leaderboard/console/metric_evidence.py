@@ -33,10 +33,10 @@ OTHER_HALF = {
     "p2s": ("Leaving parts of the surface out", ("chamfer_l1", "mesh_fscore")),
 }
 OF_THE_METRIC = {
-    "hss": "Its value changes when a building and its entry are turned together: ask teams to keep the reference's axes.",
-    "hss_exact": "Its exact solids take seconds where the approximate ones of HSS take milliseconds; the two hardly differ.",
-    "sap3d": "It ranks edges by their confidence, and an entry without confidences gets 0: ask teams for files that hold them.",
-    "volume_iou": "It needs closed surfaces. An open mesh has no inside, so its value depends on how the holes are closed. A reference "
+    "hss": "HSS changes when a reference and its entry are turned together: ask teams to keep the reference's axes.",
+    "hss_exact": "This metric computes exact solids, which takes seconds. HSS takes milliseconds, and its values hardly differ.",
+    "sap3d": "This metric ranks edges by their confidence. An entry without confidences gets 0: ask teams for files with confidences.",
+    "volume_iou": "This metric needs closed surfaces. The value of an open mesh depends on how its holes are closed. A reference "
     "that encloses nothing gives no value.",
 }
 
@@ -121,12 +121,12 @@ class MetricEvidence:
         others = [metric for metric in self.phase.metrics.all() if metric.slug != self.slug]
         same = next((metric for metric in others if metric.key == self.spec.key and metric.resolved == self.params), None)
         if same is not None:
-            sentence = f"The column {same.label} has this very definition already; another one would hold the same values."
+            sentence = f"The column {same.label} already has the same metric and parameters, so a second column would have the same values."
             found["same_definition"] = sentence
         cheap, cured_by = OTHER_HALF.get(self.spec.key, ("", ()))
         if cured_by and not any(metric.key in cured_by for metric in others):
             titles = " or ".join(registry.get(key).title for key in cured_by if key in registry.REGISTRY)
-            found["other_half"] = f"{cheap} costs nothing here, and no other column of the phase sees it: add {titles} as well."
+            found["other_half"] = f"{cheap} does not worsen this metric, and no other column of the phase notices it: add {titles} as well."
         found |= {"lengths": self._lengths, "unmarked": self._unmarked, **self._slowness}
         return {about: sentence for about, sentence in found.items() if sentence}
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypedDict
 
+from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from leaderboard.console.forms.challenge import ReasonForm
@@ -26,6 +27,12 @@ def page(
     return render(request, f"console/{template}.html", frame | context)
 
 
+def told(request: HttpRequest, words: str, *to: Any) -> HttpResponse:
+    """Tell that an act is done, and go on to the page `to`, as `redirect` takes it, or back to this one."""
+    messages.success(request, words)
+    return redirect(*to or (request.path,))
+
+
 def chosen_act(request: HttpRequest, acts: dict[str, Callable[..., HttpResponse]]) -> Callable[..., HttpResponse]:
     """The act that a form of the page asks for; Http404 for one that the page does not have."""
     act = acts.get(request.POST.get("act", ""))
@@ -42,7 +49,14 @@ def reason(request: HttpRequest, readers: str) -> str:
     return form.cleaned_data["reason"]
 
 
-def paged(request: HttpRequest, rows: QuerySet | list, size: int = ROWS) -> tuple[list[Any], dict[str, Any]]:
-    """The rows of the page that is asked for; and what its foot shows: the page numbers to offer, None for a gap, and the page's own."""
+class Foot(TypedDict):
+    """Foot of a list a piece at a time: the page numbers to offer, None for a gap, and the page's own."""
+
+    pages: list[int | None]
+    page_number: int
+
+
+def paged(request: HttpRequest, rows: QuerySet | list, size: int = ROWS) -> tuple[list[Any], Foot]:
+    """The rows of the page that is asked for, and its foot."""
     shown = page_of(request, rows, size)
     return list(shown), {"pages": page_numbers(shown.number, shown.paginator.num_pages), "page_number": shown.number}

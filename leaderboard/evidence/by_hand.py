@@ -17,7 +17,7 @@ import yaml
 from leaderboard.bundle.document import BundleError
 from leaderboard.evidence import manifest as manifests
 from leaderboard.evidence import reading
-from leaderboard.evidence.manifest import FORMATS, Manifest, SourceFile, filled, other_file, published_names
+from leaderboard.evidence.manifest import DIRECTIONS, FORMATS, Manifest, SourceFile, filled, other_file, published_names
 from leaderboard.evidence.raw import EvidenceError, RawTable, ReadSheet, read_table
 from leaderboard.evidence.reading import USUAL_CRITERION, Reading
 from leaderboard.stats.labels import DAMAGED, LABELS
@@ -25,7 +25,6 @@ from submissions.formats.errors import excerpt
 
 ITEM = ("item", "sample")  # heads of the column of items; files of votes call it a sample
 ERRORS = ("sd", "n", "se", "low", "high", "half_width")
-DIRECTIONS = ("higher", "lower")
 NAMED = {*ITEM, "entry", "group", "family", "criterion", "key"}  # heads of a file of values that are no metrics
 # Description of a publication. All fields are required together, except the DOI of the paper and the note.
 OF_PUBLICATIONS = {

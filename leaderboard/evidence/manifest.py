@@ -67,8 +67,8 @@ def filled(named: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in named.items() if value}
 
 
-def other_file(file: SourceFile, digest: str = "") -> str:
-    """Sentence on a file with another digest than the manifest's, or one that is too long."""
+def other_file(file: SourceFile, digest: str) -> str:
+    """Sentence on a file with another digest than the manifest's; on one that is too long where the digest is empty."""
     if not digest:
         return f"{file.name} is not the file of the catalogue: it is longer than {file.bytes:,} bytes. Nothing was imported."
     return f"{file.name} is not the file of the catalogue: its SHA-256 is {digest}, {file.sha256} is needed. Nothing was imported."

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from statistics import NormalDist
 
@@ -326,19 +327,15 @@ class _Reader:
             if math.isnan(score):
                 continue
             self._hold(line, place, score, wide)
-            if rater < 0 or (anonymous and (rater, stimulus) in answers.scores):
-                rater = self._next_place(answers, session, stimulus)
+            if rater < 0 or (
+                anonymous and (rater, stimulus) in answers.scores
+            ):  # of nobody known: the first that this stimulus has not had
+                numbers = (self.raters.number(session, f"place {at}") for at in count())
+                rater = next(number for number in numbers if (number, stimulus) not in answers.scores)
             if (rater, stimulus) in answers.scores:
                 answers.repeated += 1
             else:
                 answers.scores[rater, stimulus] = score
-
-    def _next_place(self, answers: _Answers, session: str, stimulus: int) -> int:
-        """A number for a score of nobody known: the first that this stimulus has not had."""
-        at = 0
-        while (rater := self.raters.number(session, f"place {at}"), stimulus) in answers.scores:
-            at += 1
-        return rater
 
     def _hold(self, line: _Line, place: int, score: float, wide: bool) -> None:
         """Hold a score against the scale's ends."""
@@ -450,19 +447,19 @@ class _Reader:
                 values[stimulus, first : first + len(one.columns)] = row_values
             if unknown:
                 have, were = ("has", "was") if len(unknown) == 1 else ("have", "were")
-                self._remark(f"{len(unknown):,} of {len(table.rows):,} rows {have} no rating and {were} left out: {_some(unknown)}.")
+                self.remarks.append(f"{len(unknown):,} of {len(table.rows):,} rows {have} no rating and {were} left out: {_some(unknown)}.")
             without = [name for number, name in enumerate(names) if number not in seen]
             if len(without) == len(names):
                 raise EvidenceError([f"No row of {table.name} belongs to a stimulus that has an answer: the names do not match."])
             if without:
                 some = "; ".join(f"{item}, {entry}" for item, entry in without[:3])
                 more = " and others" if len(without) > 3 else ""
-                self._remark(f"{len(without):,} of {len(names):,} stimuli have no row in {table.name}: {some}{more}.")
+                self.remarks.append(f"{len(without):,} of {len(names):,} stimuli have no row in {table.name}: {some}{more}.")
             listed = np.array(sorted(seen), dtype=np.int64)
             for at, column in enumerate(one.columns, first):
                 gaps = int(np.isnan(values[listed, at]).sum())
                 if gaps:
-                    self._remark(f"{column.column} has no value for {gaps:,} {'stimulus' if gaps == 1 else 'stimuli'}.")
+                    self.remarks.append(f"{column.column} has no value for {gaps:,} {'stimulus' if gaps == 1 else 'stimuli'}.")
             first += len(one.columns)
         return values
 
@@ -476,7 +473,12 @@ class _Reader:
                 return self.by_key.get(text), text
 
             return by_key
-        rules = (one.item, one.entry) if one.item is not None and one.entry is not None else self._own_rules(one)
+        # By their own rules, else by those of the answers in the same file.
+        named = [(one.item, one.entry), *((block.item, block.entry) for block in self.manifest.judgements if block.file == one.file)]
+        rules = next(((item, entry) for item, entry in named if item is not None and entry is not None), None)
+        if rules is None:
+            why = "give metrics and judgements a key, or metrics item and entry"
+            raise EvidenceError([f"The rows of {self.manifest.file(one.file).name} belong to no stimulus: {why}."])
         item, entry = (rule.bind(table.places(rule.columns)) for rule in rules)
 
         def by_names(row: Row) -> tuple[int | None, str]:
@@ -484,14 +486,6 @@ class _Reader:
             return by_name.get(name), ", ".join(name)
 
         return by_names
-
-    def _own_rules(self, one: MetricValues) -> tuple[TextRule, TextRule]:
-        """The rules of the answers in the same file, by which the metrics' rows are named as well."""
-        for block in self.manifest.judgements:
-            if block.file == one.file and block.entry is not None:
-                return block.item, block.entry
-        name = self.manifest.file(one.file).name
-        raise EvidenceError([f"The rows of {name} belong to no stimulus: give metrics and judgements a key, or metrics item and entry."])
 
     def _same(
         self, table: RawTable, lines: tuple[int, int], name: tuple[str, str], one: MetricValues, kept: Floats, row: Floats, first: int
@@ -505,9 +499,6 @@ class _Reader:
                 return
 
     # --- arrays ----------------------------------------------------------------------------------
-
-    def _remark(self, sentence: str) -> None:
-        self.remarks.append(sentence)
 
     def _tables(self, metrics: Sequence[MetricColumn], values: Floats) -> EvidenceTables:
         found = self.stimuli
@@ -535,7 +526,9 @@ class _Reader:
         order_of = [*(name for name in dict.fromkeys(named) if name in self.answers), *self.answers]
         criteria = tuple(_criterion(name, self.answers[name], self.raters, new) for name in dict.fromkeys(order_of))
         if repeated := sum(answers.repeated for answers in self.answers.values()):
-            self._remark(f"{repeated:,} {'score was' if repeated == 1 else 'scores were'} given again by the same rater; the first counts.")
+            self.remarks.append(
+                f"{repeated:,} {'score was' if repeated == 1 else 'scores were'} given again by the same rater; the first counts."
+            )
         manifest = self.manifest
         return EvidenceTables(
             manifest.name,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 
 from leaderboard.evidence.manifest import Manifest
 from leaderboard.evidence.reading import PrintedColumns, Reading
 from leaderboard.stats.evidence import analysis, reproduction
 from leaderboard.stats.evidence.record import EvidenceRecord, Facts
-from leaderboard.stats.evidence.reproduction import PrintedLine, Reproduction, Statistic
+from leaderboard.stats.evidence.reproduction import Reproduction, Statistic
 
 
 def record_of(manifest: Manifest, found: Reading, made: str = "") -> EvidenceRecord:
@@ -18,21 +19,7 @@ def record_of(manifest: Manifest, found: Reading, made: str = "") -> EvidenceRec
 
 def facts_of(manifest: Manifest) -> Facts:
     """Facts about the publication, for its record."""
-    return Facts(
-        title=manifest.title,
-        short=manifest.short,
-        authors=manifest.authors,
-        paper=manifest.paper,
-        doi=manifest.doi,
-        published=manifest.published,
-        licence=manifest.licence,
-        source=manifest.source,
-        files=manifest.published_files,
-        overlaps=manifest.overlaps,
-        words=manifest.words,
-        asked=manifest.asked,
-        not_available=manifest.not_available,
-    )
+    return Facts(**{one.name: getattr(manifest, one.name) for one in fields(Facts)} | {"files": manifest.published_files})
 
 
 def reproduced(manifest: Manifest, printed: Sequence[PrintedColumns]) -> Reproduction | None:
@@ -41,23 +28,22 @@ def reproduced(manifest: Manifest, printed: Sequence[PrintedColumns]) -> Reprodu
     if not printed:
         return None
     higher = {column.column: column.higher_is_better for values in manifest.metrics for column in values.columns}
-    lines = [_line(one, higher[one.printed.metric]) for one in printed]
+    lines = [
+        reproduction.line(
+            Statistic(said.statistic),
+            one.x,
+            one.y,
+            said.value,
+            said.digits,
+            metric=said.metric,
+            against=said.against,
+            higher_is_better=higher[said.metric],
+            group=one.group,
+            procedure=said.procedure,
+            where=dict(said.where),
+        )
+        for one in printed
+        for said in (one.printed,)
+    ]
     shown = [one for one in lines if (one.statistic == Statistic.SRCC and not one.where) or not one.same]
     return Reproduction(len(lines), sum(one.same for one in lines), tuple(shown))
-
-
-def _line(one: PrintedColumns, higher_is_better: bool) -> PrintedLine:
-    said = one.printed
-    return reproduction.line(
-        Statistic(said.statistic),
-        one.x,
-        one.y,
-        said.value,
-        said.digits,
-        metric=said.metric,
-        against=said.against,
-        higher_is_better=higher_is_better,
-        group=one.group,
-        procedure=said.procedure,
-        where=dict(said.where),
-    )

@@ -2,49 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Any, Self
 
 from django.db import models
 from django.utils import timezone
 
+from leaderboard.models.computed import Computed
 from leaderboard.models.judge import JudgeRun
 from leaderboard.models.study import Study
 from leaderboard.records.study import Summary
 from submissions import worker_notify
-from submissions.choices import TextChoices
-from submissions.leases import Leased, LeasedQuerySet
 from submissions.visibility import board_is_out, organized_by, visible_challenges
 
 
-class StudyAnalysisQuerySet(LeasedQuerySet):
-    def waiting(self) -> Self:
-        return self.filter(state=StudyAnalysis.State.WAITING).order_by("id")
-
-
-class StudyAnalysis(Leased):
+class StudyAnalysis(Computed):
     """Everything computed of a study's answers on one criterion; the row is the request for it.
 
-    `content` is a `Summary`, of `revision` of the votes and `board` of the phase's scores; the old one stays until the new one is
-    there.
+    `content` is a `Summary`, of what `Study.stamp` names.
     """
-
-    class State(TextChoices):
-        WAITING = "waiting", "Being computed"
-        DONE = "done", "Computed"
-        FAILED = "failed", "Failed"
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="analyses")
     criterion = models.CharField(max_length=60, blank=True)
-    state = models.CharField(max_length=8, choices=State, default=State.WAITING, db_index=True)
-    wanted = models.CharField(max_length=80)  # what it is to be of: votes, batch of scores, and the code's version
-    made_of = models.CharField(max_length=80, blank=True)  # what `content` is of
-    content = models.JSONField(null=True)
-    finished_at = models.DateTimeField(null=True)
 
     doing = "analysing this study"
-    objects = StudyAnalysisQuerySet.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["study", "criterion"], name="study_analysis_once")]
@@ -113,14 +95,9 @@ class StudyAnalysis(Leased):
                 worker_notify.after_commit("boards")
         return asked
 
-    def finish(self, content: dict[str, Any]) -> bool:
-        """Keep the content, under the current token only, and have the phase ranked with it; False where the lease was lost."""
-        is_stored = bool(
-            self.under_lease()
-            .filter(state=self.State.WAITING)
-            .update(state=self.State.DONE, content=content, made_of=self.wanted, finished_at=timezone.now(), **self.ANEW)
-        )
-        if is_stored:
+    def finish(self, content: Mapping[str, Any]) -> bool:
+        """Keep the content, and have the phase ranked with it; False where the lease was lost."""
+        if is_stored := super().finish(content):
             self.study.phase.touch_board()
             worker_notify.after_commit("boards")
         return is_stored

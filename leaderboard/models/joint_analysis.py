@@ -4,43 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from functools import cached_property
-from typing import Any, Self
 
 from django.db import models
-from django.utils import timezone
 
+from leaderboard.models.computed import Computed
 from leaderboard.records.study import Summary
 from leaderboard.stats.votes import VERSION
-from submissions.choices import TextChoices
-from submissions.leases import Leased, LeasedQuerySet
 from submissions.models.user import hash_secret
 
 MAX_MEMBERS = 50  # of a set that is analysed together
 
 
-class JointAnalysisQuerySet(LeasedQuerySet):
-    def waiting(self) -> Self:
-        return self.filter(state=JointAnalysis.State.WAITING).order_by("id")
-
-
-class JointAnalysis(Leased):
+class JointAnalysis(Computed):
     """Analysis of the answers of some studies together: its samples are items, and its raters are accounts. The row is the request for it.
     `members` are the ids of the studies, in order."""
 
-    class State(TextChoices):
-        WAITING = "waiting", "Being computed"
-        DONE = "done", "Computed"
-        FAILED = "failed", "Failed"
-
     members = models.CharField(max_length=1000, unique=True)
-    state = models.CharField(max_length=8, choices=State, default=State.WAITING, db_index=True)
-    wanted = models.CharField(max_length=80)  # what it is to be of: the analyses of its members, and the code's version
-    made_of = models.CharField(max_length=80, blank=True)  # what `content` is of
-    content = models.JSONField(null=True)
-    finished_at = models.DateTimeField(null=True)
 
     doing = "analysing these studies together"
-    objects = JointAnalysisQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "joint analyses"
@@ -75,8 +56,3 @@ class JointAnalysis(Leased):
                 rows.delete()
             elif wanted != stamps[one]:
                 rows.update(wanted=stamps[one], state=cls.State.WAITING, **cls.ANEW)
-
-    def finish(self, content: dict[str, Any]) -> bool:
-        """Keep the content, under the current token only; False where the lease was lost."""
-        done = {"state": self.State.DONE, "content": content, "made_of": self.wanted, "finished_at": timezone.now()}
-        return bool(self.under_lease().filter(state=self.State.WAITING).update(**done, **self.ANEW))

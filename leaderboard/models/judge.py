@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 from django.conf import settings
 from django.db import models, transaction
@@ -420,11 +420,17 @@ class JudgeRun(Leased):
         return self.form == self.Form.WIREFRAMES
 
 
-class JudgeAnswer(models.Model):
-    """One planned question, and what came of it. The judge is never told which method is which.
+class Said(TypedDict):
+    """A text of a judge as it came, and its verdicts in the order of the row's criteria; None where they could not be read."""
 
-    `said` holds every text as it came: {"text", "verdicts" (in the order of the row's criteria, or null), "refused", "cut"}.
-    """
+    text: str
+    verdicts: Sequence[int] | None
+    refused: bool
+    cut: bool
+
+
+class JudgeAnswer(models.Model):
+    """One planned question, and what came of it: `said` holds every text, a `Said`. The judge is never told which method is which."""
 
     class State(TextChoices):
         WAITING = "waiting", "To be asked"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, Self
+from typing import Self
 
 import structlog
 from django.conf import settings
@@ -78,8 +78,8 @@ class JudgeBudget(models.Model):
     @classmethod
     def of(cls, owner: Challenge | User, now: datetime | None = None) -> Self:
         """The owner's budget in this month; a row that is not stored where there was nothing to store yet."""
-        found = cls.objects.filter(**_owned(owner)).select_related("challenge", "account", "set_by").first()
-        return (found or cls(**_owned(owner))).in_month(month_of(now or timezone.now()))
+        found = cls.objects.filter(**owned(owner)).select_related("challenge", "account", "set_by").first()
+        return (found or cls(**owned(owner))).in_month(month_of(now or timezone.now()))
 
     @staticmethod
     def belongs_to(account: User) -> bool:
@@ -89,7 +89,7 @@ class JudgeBudget(models.Model):
     @classmethod
     def locked(cls, owners: list[Challenge | User], month: str) -> list[Self]:
         """The budgets of these, locked until the transaction ends, always in the same order."""
-        rows = [cls.objects.get_or_create(**_owned(owner))[0].pk for owner in owners]
+        rows = [cls.objects.get_or_create(**owned(owner))[0].pk for owner in owners]
         found = cls.objects.select_for_update(of=("self",)).select_related("challenge", "account").filter(pk__in=rows).order_by("pk")
         return [row.in_month(month) for row in found]
 
@@ -103,7 +103,7 @@ class JudgeBudget(models.Model):
     def set_limit(cls, owner: Challenge | User, limit: Decimal | None, actor: User) -> None:
         """Set what may be spent in a month; None: as the settings say."""
         with transaction.atomic():
-            row = cls.objects.select_for_update().get(pk=cls.objects.get_or_create(**_owned(owner))[0].pk)
+            row = cls.objects.select_for_update().get(pk=cls.objects.get_or_create(**owned(owner))[0].pk)
             change = {"before": {"limit": _said(row.limit)}, "after": {"limit": _said(limit)}}
             row.limit, row.set_by, row.set_at = limit, actor, timezone.now()
             row.save(update_fields=["limit", "set_by", "set_at"])
@@ -130,22 +130,6 @@ class JudgeBudget(models.Model):
     def shown_month(self) -> str:
         """Such as November 2026."""
         return f"{datetime.strptime(self.month, '%Y-%m').replace(tzinfo=UTC):%B %Y}"
-
-    @property
-    def shown_cap(self) -> str:
-        return "" if self.cap is None else money(self.cap)
-
-    @property
-    def shown_counted(self) -> str:
-        return money(self.counted)
-
-    @property
-    def shown_reserved(self) -> str:
-        return money(self.reserved)
-
-    @property
-    def shown_remaining(self) -> str:
-        return "" if self.remaining is None else money(self.remaining)
 
     @property
     def whose(self) -> str:
@@ -202,7 +186,8 @@ class JudgeBudget(models.Model):
             row.save(update_fields=["spent", "reserved"])
 
 
-def _owned(owner: Challenge | User) -> dict[str, Any]:
+def owned(owner: Challenge | User) -> dict[str, Challenge | User]:
+    """The column of a row that is a challenge's or an account's."""
     return {"challenge": owner} if isinstance(owner, Challenge) else {"account": owner}
 
 

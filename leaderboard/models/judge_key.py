@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 
+from leaderboard.models.judge_budget import owned
 from leaderboard.service import sealing
 from submissions.models import AuditEntry, Challenge, User
 
@@ -45,17 +46,15 @@ class JudgeKey(models.Model):
 
     @classmethod
     def of(cls, owner: Challenge | User) -> Self | None:
-        rows = cls.objects.select_related("put_in_by", "challenge", "account")
-        return (rows.filter(challenge=owner) if isinstance(owner, Challenge) else rows.filter(account=owner)).first()
+        return cls.objects.select_related("put_in_by", "challenge", "account").filter(**owned(owner)).first()
 
     @classmethod
     @sensitive_variables("secret")
     def put_in(cls, owner: Challenge | User, url: str, secret: str, actor: User) -> Self:
         """Keep a key in place of the one before. Runs that this one paid go on with the new one."""
-        owned = {"challenge": owner} if isinstance(owner, Challenge) else {"account": owner}
         values = {"url": url, "sealed": sealing.seal(secret, LABEL), "last_four": secret[-4:]}
         with transaction.atomic():
-            row, _ = cls.objects.update_or_create(**owned, defaults=values | {"put_in_by": actor, "put_in_at": timezone.now()})
+            row, _ = cls.objects.update_or_create(**owned(owner), defaults=values | {"put_in_by": actor, "put_in_at": timezone.now()})
             if isinstance(owner, Challenge):
                 AuditEntry.record(owner, actor, "judge.key", owner, note=f"It ends in {row.last_four} and goes to {url}.")
         log.info("judge key put in", owner=str(owner), by=str(actor), url=url)

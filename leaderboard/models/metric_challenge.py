@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 from django.conf import settings
 from django.db import models, transaction
@@ -149,6 +149,19 @@ class ProgramValues(Run):
             contest.ask()
 
 
+class Standings(TypedDict, total=False):
+    """Standings as JSON by the half of the samples that they are of, `public` and `final`, each a `Standing`, whose key is the entry's
+    number. `halves` are the samples of each, `without` the numbers of entries without a figure, `made` is when that was, and `people` the
+    version of the rule for people, from 3 on."""
+
+    public: list[dict[str, object]]
+    final: list[dict[str, object]]
+    halves: list[list[str]]
+    without: list[int]
+    people: int
+    made: str
+
+
 class MetricChallenge(models.Model):
     """A challenge whose entries are metric programs, ranked by agreement with a study that nobody sees: on a public half of its samples
     until it ends, then on the other half.
@@ -167,9 +180,7 @@ class MetricChallenge(models.Model):
     limit_per_day = models.PositiveSmallIntegerField(default=1)
     limit_total = models.PositiveSmallIntegerField(default=20)
     seed = models.PositiveIntegerField(default=0)  # of the halves; shown to nobody
-    # {"public": [...], "final": [...]}: `metric_board.Standing` as JSON by the entry's number. "halves": the samples of each. "without":
-    # the numbers of entries without a figure. "made": when that was. "people": the version of the rule for people, from 3 on
-    standings = models.JSONField(null=True)
+    standings = models.JSONField(null=True)  # `Standings`
     standings_at = models.DateTimeField(null=True)  # None: they are to be made again
     before_today = models.JSONField(null=True)  # the newest that were made before the day (UTC) on which `standings` were made
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
@@ -266,7 +277,7 @@ class MetricChallenge(models.Model):
         type(self).objects.filter(pk=self.pk).update(standings_at=None)
         worker_notify.after_commit("studies")
 
-    def keep(self, standings: dict[str, Any], now: datetime | None = None) -> None:
+    def keep(self, standings: Standings, now: datetime | None = None) -> None:
         """Standings are made. Until midnight, entrants still see the earlier standings."""
         now = now or timezone.now()
         values: dict[str, Any] = {"standings": standings | {"made": now.isoformat()}, "standings_at": now}
@@ -274,7 +285,7 @@ class MetricChallenge(models.Model):
             values["before_today"] = self.standings
         type(self).objects.filter(pk=self.pk).update(**values)
 
-    def shown_standings(self, now: datetime | None = None) -> dict[str, Any] | None:
+    def shown_standings(self, now: datetime | None = None) -> Standings | None:
         """The standings that entrants see. After the end they are the newest. Before, they are the newest of the last midnight (UTC), so
         the time at which a program was done tells only its day."""
         if self.standings is None or self.is_over(now) or _made(self.standings) < midnight(now):
@@ -282,7 +293,7 @@ class MetricChallenge(models.Model):
         return self.before_today
 
     @staticmethod
-    def read(standings: dict[str, Any] | None, half: str) -> list[Standing]:
+    def read(standings: Standings | None, half: str) -> list[Standing]:
         """The standings of a half of the samples."""
         return READER.validate_python((standings or {}).get(half, []))
 
@@ -302,9 +313,9 @@ class MetricEntry(models.Model):
     def __str__(self) -> str:
         return f"{self.program.key} of {self.user}"
 
-    def program_is_shown_to(self, user: Any, now: datetime | None = None) -> bool:
+    def program_is_shown_to(self, user: Any) -> bool:
         """True if somebody who sees the challenge may see the program's page: its entrant and organizers always, others after the end."""
-        if self.contest.is_over(now) or self.user_id == user.pk:
+        if self.contest.is_over() or self.user_id == user.pk:
             return True
         return organized_by(user).filter(pk=self.contest.challenge.pk).exists()
 
@@ -330,5 +341,5 @@ def midnight(now: datetime | None = None) -> datetime:
     return (now or timezone.now()).astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def _made(standings: dict[str, Any]) -> datetime:
+def _made(standings: Standings) -> datetime:
     return datetime.fromisoformat(standings["made"])

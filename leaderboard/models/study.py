@@ -245,6 +245,12 @@ class Study(models.Model):
         worker_notify.after_commit("studies")
         return study
 
+    @staticmethod
+    def free_slug(phase: Phase, wanted: str) -> str:
+        """A slug that no study of the phase has: the one that is `wanted`, with a number if it is taken."""
+        taken = set(phase.studies.values_list("slug", flat=True))
+        return next(name for name in (wanted, *(f"{wanted}-{n}" for n in range(2, len(taken) + 3))) if name not in taken)
+
     def store_entries(self, methods: Collection[str], labels: Mapping[str, str]) -> dict[str, StudyEntry]:
         if labels and not set(methods) & set(labels):
             raise LabelsError(

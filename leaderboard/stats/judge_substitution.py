@@ -65,11 +65,11 @@ def gate(people: Floats, judge: Floats, tolerated: float) -> Gate:
     return Gate(passed, winning, float(np.mean(chances)), m, tolerated, None if passed else Reason(Key.GATE_NOT_PASSED))
 
 
-def benjamini_yekutieli(p: Floats, level: float = LEVEL) -> np.ndarray:
+def benjamini_yekutieli(p: Floats) -> np.ndarray:
     """Rejected hypotheses, bool[N], whatever the dependence between them."""
     n = len(p)
     order = np.argsort(p, kind="stable")
-    bounds = level * np.arange(1, n + 1) / (n * (1 / np.arange(1, n + 1)).sum())
+    bounds = LEVEL * np.arange(1, n + 1) / (n * (1 / np.arange(1, n + 1)).sum())
     below = np.flatnonzero(p[order] <= bounds)
     rejected = np.zeros(n, dtype=bool)
     if len(below):

@@ -38,7 +38,7 @@ class Means:
     scale: Scale = USUAL
 
 
-def analyse_means(means: Means, metrics: Sequence[MetricScores] = (), left_out: Collection[str] = (), seed: int = 0) -> StudySummary:
+def analyse_means(means: Means, metrics: Sequence[MetricScores], left_out: Collection[str]) -> StudySummary:
     """The same of published means, which say little of metrics: how alike the two orders of entries are. Of `metrics` only `of_methods`
     counts."""
     scales = [
@@ -69,7 +69,7 @@ def analyse_means(means: Means, metrics: Sequence[MetricScores] = (), left_out: 
             above_size=None,
             contradictions=[],
             order=correlation.correlation(
-                np.where(takes_part, metric.of_methods, math.nan), means.mean, metric.higher_is_better, RESAMPLES, seed
+                np.where(takes_part, metric.of_methods, math.nan), means.mean, metric.higher_is_better, RESAMPLES
             ),
             scenes_mean=Order(None, None, None, 0),
         )

@@ -24,7 +24,6 @@ from leaderboard.stats.votes import Floats, Ints, Votes
 
 MAX_CLUSTERS = 5
 SEPARATE = 0.1  # mean silhouette below which raters are one cluster
-BREAK_EVERY = 350
 Z = 1.959963984540054  # of a 95 % interval
 BLOCK = 100  # resamples at once
 

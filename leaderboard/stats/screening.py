@@ -27,7 +27,6 @@ DEFAULTS: dict[str, dict[str, float]] = {
     "inconsistency": {"times": 2.0},
 }
 OF_PAIRS = ("fast", "gold")
-OF_SCORES = ("fast", "others", "bt500", "inconsistency")
 ONE_OF = ("others", "bt500", "inconsistency")  # one at a time: each assumes that the others have left nobody out
 
 

@@ -27,7 +27,7 @@ from leaderboard.stats.votes import Votes
 from leaderboard.studies import published_evidence
 from leaderboard.studies.judge.answers import judges_of
 from leaderboard.studies.live import artifacts, campaign
-from leaderboard.studies.live.design_matrix import gold_pairs
+from leaderboard.studies.live.design_matrix import gold_labels
 from leaderboard.studies.size_control import covariates_of, sizes_of
 from leaderboard.studies.training_overlap import trained_on
 from submissions import database_clock
@@ -115,7 +115,7 @@ def _figures(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[
         given = mos_table.canonical(study.ratings(row.criterion, counted=True), study.scale)
         screened = screening.of_scores(given, study.screening)
     else:
-        gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
+        gold = gold_labels(study)
         given = voting.canonical(study.votes(row.criterion, counted=True))
         screened = screening.of_pairs(given, study.screening, gold)
     sizes = sizes_of(study, batch, given.samples, given.methods, step)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from django.db import transaction
-from pydantic import TypeAdapter
 
 from evaluation.work.attempts import attempt, beat, logged
 from evaluation.work.heartbeat import process_name
@@ -30,14 +29,12 @@ from submissions.leases import Leased
 from submissions.models import Phase, User
 
 SLUG = "published-answers"
-REPRODUCTION: TypeAdapter[Reproduction] = TypeAdapter(Reproduction)
 
 
 def bring(phase: Phase, actor: User | None, manifest: Manifest, found: Reading, **values: Any) -> Study:
     """A study of a set that was read, in one transaction. Raises ValueError, in a sentence, for a slug that is taken."""
-    reproduction = recording.reproduced(manifest, found.printed)
     packed = canonical.pack(manifest, found.tables)
-    return _keep(phase, actor, found.tables, packed, None if reproduction is None else plain(reproduction), False, **values)
+    return _keep(phase, actor, found.tables, packed, recording.reproduced(manifest, found.printed), False, **values)
 
 
 def follow(phase: Phase, actor: User | None, answers: AnswersDef | None) -> None:
@@ -52,9 +49,8 @@ def follow(phase: Phase, actor: User | None, answers: AnswersDef | None) -> None
     if answers is None:
         return
     manifest, found = canonical.unpack(answers.packed)
-    taken = set(phase.studies.values_list("slug", flat=True))
     values = {
-        "slug": next(name for name in (SLUG, *(f"{SLUG}-{n}" for n in range(2, len(taken) + 3))) if name not in taken),
+        "slug": Study.free_slug(phase, SLUG),
         "title": manifest.title[:120],
         "question": answers.question,
         "source": manifest.authors[:400],
@@ -68,7 +64,7 @@ def _keep(
     actor: User | None,
     tables: EvidenceTables,
     packed: bytes,
-    reproduction: dict[str, Any] | None,
+    reproduction: Reproduction | None,
     is_of_results: bool,
     **values: Any,
 ) -> Study:
@@ -79,7 +75,7 @@ def _keep(
         AnswerSet.objects.create(
             study=study,
             packed=packed,
-            reproduction=reproduction,
+            reproduction=None if reproduction is None else plain(reproduction),
             is_of_results=is_of_results,
             wanted=AnswerSet.stamp(study, bool(tables.metrics) or phase.is_imported),
         )
@@ -103,9 +99,8 @@ def analyse_due(between: Callable[[Leased], None] = lambda row: None) -> int:
         manifest, found = row.unpacked()
         # Columns of imported figures may be these very means.
         tables = found.tables if found.tables.metrics or study.phase.is_imported else _measured(study, found.tables)
-        reproduction = None if row.reproduction is None else REPRODUCTION.validate_python(row.reproduction)
         today = datetime.now(UTC).date().isoformat()
-        record = analysis.record_of(tables, recording.facts_of(manifest), reproduction, made=today, step=beat(row, between))
+        record = analysis.record_of(tables, recording.facts_of(manifest), row.reproduced, made=today, step=beat(row, between))
         if not row.finish(as_plain(record)):
             raise LeaseLost
     return 1

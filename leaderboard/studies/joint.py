@@ -24,7 +24,7 @@ from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Floats
 from leaderboard.studies import metric_ranking
 from leaderboard.studies.analysis import metric_scores
-from leaderboard.studies.live.design_matrix import gold_pairs
+from leaderboard.studies.live.design_matrix import gold_labels
 from leaderboard.studies.size_control import sizes_of
 from submissions.leases import Leased
 
@@ -64,7 +64,7 @@ class Part:
     @classmethod
     def of(cls, study: Study) -> Part:
         criterion = study.leading(study.judged_criteria())
-        gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
+        gold = gold_labels(study)
         given: list[Any]
         out: frozenset[str] = frozenset()
         if study.kind == Study.Kind.OPINIONS:

@@ -101,11 +101,16 @@ class Paper:
     advice: str = ""
 
     @property
-    def in_a_line(self) -> str:
-        """Range of the figures of its headline, with what they are over. No order of metrics follows from them, so none is given."""
+    def headed(self) -> tuple[Table, int, str]:
+        """Table of the headline, the place of its column, and its statistic."""
         name, head, statistic = self.headline
         table = next(table for table in self.tables if table.name == name)
-        at = table.columns.index(head)
+        return table, table.columns.index(head), statistic
+
+    @property
+    def in_a_line(self) -> str:
+        """Range of the figures of its headline, with what they are over. No order of metrics follows from them, so none is given."""
+        table, at, statistic = self.headed
         low, *_, high = sorted((row.values[at], row.name) for row in (*table.rows, table.rows[0]))
         reach = f"{len(table.rows)} metrics from {low[0]:.3f} ({low[1]}) to {high[0]:.3f} ({high[1]})"
         n = f"n = {table.n}" if table.n is not None else f"n {UNSTATED}"
@@ -113,12 +118,11 @@ class Paper:
 
     def reported(self, key: str) -> str:
         """Figure of metric `key` in the headline with its interval, what it is, and what it is over; empty where it has none there."""
-        name, head, statistic = self.headline
-        table = next(table for table in self.tables if table.name == name)
+        table, at, statistic = self.headed
         cells = next((cells for row, cells in table.lines if row.key == key), None)
         if cells is None:
             return ""
-        value, ends = cells[table.columns.index(head)]
+        value, ends = cells[at]
         n = f"n = {table.n} {table.of}" if table.n is not None else f"n {UNSTATED}"
         return f"{value:.3f}{f' [{ends[0]:.2f}, {ends[1]:.2f}]' if ends else ''}: {statistic}; {n}"
 
@@ -168,9 +172,8 @@ def printed(link: str) -> dict[str, float]:
     paper = next((paper for paper in studied().values() if link and paper.source.link == link), None)
     if paper is None:
         return {}
-    name, head, _ = paper.headline
-    table = next(table for table in paper.tables if table.name == name)
-    return {row.key: row.values[table.columns.index(head)] for row in table.rows if row.key}
+    table, at, _ = paper.headed
+    return {row.key: row.values[at] for row in table.rows if row.key}
 
 
 def mentions(key: str) -> Iterator[Mention]:

@@ -24,6 +24,7 @@ from evaluation.work.limited import PROGRAM_SHARE
 from evaluation.work.sandbox import PATIENCE, sandbox
 from evaluation.work.shares import SLICE_SECONDS, TURN_SECONDS
 from leaderboard.models import MetricChallenge, MetricEntry, ProgramValues, Study, StudyAnalysis, StudyEntry
+from leaderboard.models.metric_challenge import Standings
 from leaderboard.stats import agreement, metric_board, mos_table, screening
 from leaderboard.stats import votes as voting
 from leaderboard.stats.answers import Answers, answers
@@ -32,7 +33,7 @@ from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.people import People
 from leaderboard.stats.records import plain
 from leaderboard.stats.votes import Floats, without_raters
-from leaderboard.studies.live.design_matrix import gold_pairs
+from leaderboard.studies.live.design_matrix import gold_labels
 from leaderboard.studies.size_control import sizes_of
 from submissions import worker_notify
 from submissions.storage import stored_files
@@ -145,7 +146,7 @@ def _items(study: Study) -> tuple[Reference, list[str], list[str]]:
     reference = study.reference or (study.batch.reference if study.batch is not None else None)
     if reference is None:
         reference = Reference.objects.filter(phase=study.phase).latest("version")
-    samples = set(counted_answers(study).samples)
+    samples = set(answers_of(study)[0].samples)
     items = [(name, group) for name, group in zip(reference.item_ids, reference.groups, strict=True) if group in samples]
     return reference, [name for name, _ in items], [group for _, group in items]
 
@@ -213,14 +214,8 @@ def answers_of(study: Study) -> tuple[Answers, Ratings | None]:
         return answers(ratings.comparisons(), labels & set(ratings.methods)), ratings
     votes = voting.canonical(study.votes(criterion, counted=True))
     if study.screening:
-        gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
-        votes = without_raters(votes, screening.of_pairs(votes, study.screening, gold))
+        votes = without_raters(votes, screening.of_pairs(votes, study.screening, gold_labels(study)))
     return answers(votes, labels & set(votes.methods)), None
-
-
-def counted_answers(study: Study) -> Answers:
-    """Those answers alone."""
-    return answers_of(study)[0]
 
 
 def table(row: ProgramValues, counted: Answers) -> Floats:
@@ -235,7 +230,7 @@ def table(row: ProgramValues, counted: Answers) -> Floats:
     return found
 
 
-def standings(contest: MetricChallenge) -> dict[str, Any]:
+def standings(contest: MetricChallenge) -> Standings:
     """Standings of the entries that count, on each half of the samples, by the entry's number; the entries without a figure; the halves.
     A sample stays in its half when others get or lose answers. `people` is the version of the rule for people's figures."""
     counted, ratings = answers_of(contest.study)
@@ -248,7 +243,6 @@ def standings(contest: MetricChallenge) -> dict[str, Any]:
     sizes = sizes_of(contest.study, contest.study.batch, counted.samples, counted.entries)
     size, reference_size = (sizes.entries, sizes.reference) if sizes else (None, None)
     points = metric_board.reference_points(counted, contest.seed, size, reference_size if ratings else None)
-    made: dict[str, Any] = {"halves": [sorted(half) for half in halves], "without": [entry.pk for entry in without], "people": 3}
-    for name, half in zip(("public", "final"), halves, strict=True):
-        made[name] = plain(metric_board.ranked(metric_board.part(counted, half), [*scored, *points]).standings)
-    return made
+    made: Standings = {"halves": [sorted(half) for half in halves], "without": [entry.pk for entry in without], "people": 3}
+    public, final = (plain(metric_board.ranked(metric_board.part(counted, half), [*scored, *points]).standings) for half in halves)
+    return {**made, "public": public, "final": final}

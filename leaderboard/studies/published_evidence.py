@@ -39,8 +39,7 @@ def follow(phase: Phase, actor: User | None) -> Study | None:
         "revision": table.version,
         "criteria": [{"key": column.criterion, "title": column.criterion.capitalize(), "text": ""} for column in opinions.criteria],
     }
-    taken = set(phase.studies.values_list("slug", flat=True))
-    slug = next(name for name in (SLUG, *(f"{SLUG}-{n}" for n in range(2, len(taken) + 3))) if name not in taken)
+    slug = Study.free_slug(phase, SLUG)
     study, _ = Study.objects.update_or_create(
         phase=phase, from_results=True, answer_set__isnull=True, defaults=values, create_defaults=values | {"slug": slug}
     )

@@ -6,7 +6,7 @@ How a number is drawn: `{% figure f %}`, `{% interval f %}`, `{% agreement f ano
 `{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{% day at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
 `{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`, `{{ value|value }}`, `{{ cell|text }}{{ cell|spread }}`,
 `{{ names|sentence_list }}`, `{{ param.source|source_words }}`, `{% stated field value noun %}`, `{% entry_state it.state %}`,
-`{% entry_sentence it.state %}`, `{% install_command "score" %}`,
+`{% entry_sentence it.state %}`, `{% install_command "score" %}`, `{{ amount|money }}`,
 `{% chart chart name %}`, `{% drawing chart name %}`, `{{ text|code_words }}`, `{% minimum "RATERS_FOR_FIGURE" %}`.
 `{{ found.basis|basis }}`, `{{ found.basis|answers }}`, `{{ line.place|place }}`: what figures of people are of, and places with people.
 """
@@ -17,6 +17,7 @@ import json
 import zoneinfo
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ from evaluation.metrics.spec import Source
 from evaluation.models import MetricProgram
 from leaderboard.charts import plotly, svg
 from leaderboard.exports import wheel
+from leaderboard.models import judge_budget
 from leaderboard.records.board import BoardEntry
 from leaderboard.records.cell import Cell
 from leaderboard.records.chart import Chart
@@ -109,6 +111,12 @@ def code_words(text: object) -> str:
     """A line of plain text, with what stands between backticks as code."""
     parts = enumerate(str(text).split("`"))
     return format_html_join("", "{}", ((format_html("<code>{}</code>", part) if k % 2 else part,) for k, part in parts))
+
+
+@register.filter
+def money(amount: Decimal | None) -> str:
+    """An amount for judge models; empty where there is none."""
+    return "" if amount is None else judge_budget.money(amount)
 
 
 @register.filter

@@ -19,6 +19,7 @@ from evaluation.models import MetricProgram
 from evaluation.programs.results import Cause
 from leaderboard.console.forms.programs import ProgramForm
 from leaderboard.models import MetricChallenge, MetricEntry
+from leaderboard.models.metric_challenge import Standings
 from leaderboard.records.agreement import LOW_COVERAGE, NO_BETTER, Line
 from leaderboard.stats.metric_board import Standing
 from leaderboard.stats.records import REFERENCE_TITLES
@@ -138,9 +139,9 @@ class Own:
     sentence: str
 
 
-def _mine(row: MetricChallenge, user: Any, standings: dict[str, Any] | None) -> list[Own]:
+def _mine(row: MetricChallenge, user: Any, standings: Standings | None) -> list[Own]:
     """The entries of somebody, the newest first."""
-    shown = standings or {}
+    shown = standings or Standings()
     on_board = {one["key"] for one in shown.get("public", [])}
     found = []
     for entry in row.entries.filter(user=user).select_related("program"):
@@ -189,7 +190,7 @@ class Rounded:
     key: str  # of its page, where it is shown
 
 
-def _rounded_lines(row: MetricChallenge, standings: dict[str, Any] | None, user: Any) -> list[Rounded]:
+def _rounded_lines(row: MetricChallenge, standings: Standings | None, user: Any) -> list[Rounded]:
     """The public half for everybody before the end, the highest percentage first. Anything more would reveal more about hidden items."""
     rows, points = [], []
     for one, entry in _with_entries(row, standings, "public"):
@@ -212,7 +213,7 @@ def _rounded_lines(row: MetricChallenge, standings: dict[str, Any] | None, user:
     return rows + points
 
 
-def full(row: MetricChallenge, half: str, standings: dict[str, Any] | None, user: Any) -> Full:
+def full(row: MetricChallenge, half: str, standings: Standings | None, user: Any) -> Full:
     """The leaderboard of a half in full: for everybody after the end, and for organizers."""
     rows = []
     for one, entry in _with_entries(row, standings, half):
@@ -245,7 +246,7 @@ def _line(row: MetricChallenge, one: Standing, entry: MetricEntry | None) -> Lin
     )
 
 
-def _with_entries(row: MetricChallenge, standings: dict[str, Any] | None, half: str) -> list[tuple[Standing, MetricEntry | None]]:
+def _with_entries(row: MetricChallenge, standings: Standings | None, half: str) -> list[tuple[Standing, MetricEntry | None]]:
     """Each standing of a half with its entry; None of a reference point. Entries that are gone are left out."""
     found = MetricEntry.objects.filter(contest=row).select_related("program__challenge", "user", "contest__study__phase__challenge")
     entries = {str(entry.pk): entry for entry in found}

@@ -154,9 +154,8 @@ class SubmissionBrief(Told):
     )
     on_hold: str | None = Field(
         description=(
-            "Reason why the entry is on hold; empty if it is not. `kind`: many of its files hold nothing that can be scored. "
-            "`inputs`: it does "
-            "not fit the inputs. `folders`: its files are in several folders. `problems` has details."
+            "Reason why the entry is on hold; empty if the entry is not on hold. `kind`: many of its files hold nothing that can be "
+            "scored. `inputs`: the entry does not fit the inputs. `folders`: its files are in several folders. `problems` has details."
         )
     )
     confirm_until: datetime | None = Field(description="Moment before which an entry on hold can be confirmed.")

@@ -4,10 +4,12 @@ they refuse."""
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from django.contrib.messages import ERROR, get_messages
 from django.http import HttpResponse
 
+from submissions.errors import Refused
 from tests.templates import BLOCKS
 
 PARTS = re.compile(r"(<(?:pre|textarea|script|style)\b.*?</(?:pre|textarea|script|style)>)", re.S)
@@ -48,3 +50,8 @@ def refusal(response: HttpResponse) -> str:
 def faults(response: HttpResponse, form: str = "form") -> dict[str, list[str]]:
     """Codes of the faults beside each field of a form that came back; of the form as a whole under `__all__`."""
     return {name: [fault.code for fault in found] for name, found in response.context[form].errors.as_data().items()}
+
+
+def coded(code: str) -> Callable[[Refused], bool]:
+    """Check of a refusal by its code, for `pytest.raises(Refused, check=…)`."""
+    return lambda refused: refused.code == code

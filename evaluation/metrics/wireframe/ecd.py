@@ -203,7 +203,7 @@ SPECS = (
         params=_params(1024, most=4096),
         worst="gt_diagonal",
         doc="Mean distance between points on the edges of the two wireframes, matched one to one with the least total distance. Unlike "
-        "the chamfer distance, it requires the right amount of edge everywhere.",
+        "the chamfer distance, this metric requires the right amount of edge everywhere.",
         origin=parameters.WIREFRAME,
         function=ecd_emd,
         examples=("MISSING_PARTS_PAID_BY_NEIGHBOURS", "CONNECTION_UNSEEN"),

@@ -140,7 +140,7 @@ SPECS = (
         params=_THRESHOLDS,
         doc="The Hybrid Structure Score with straight round tubes (64 sides, the volume of true cylinders), "
         "so that it does not depend on orientation. "
-        "Its values differ from the official scorer's and are not comparable with them. Equal edges have an IoU of exactly 1.",
+        "The values differ from the official scorer's and are not comparable with these. Equal edges have an IoU of exactly 1.",
         origin=parameters.HOHO,
         function=hss_exact,
         examples=("CLIFF", "CUT"),

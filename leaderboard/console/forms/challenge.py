@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -110,11 +109,7 @@ class SettingsForm(forms.ModelForm):
 
     def __init__(self, *args: object, instance: Challenge, **options: object) -> None:
         super().__init__(*args, instance=instance, **options)
-        self.before = instance.merge_until
-        self.initial["merge_until"] = self.fields["merge_until"].show(instance.merge_until, ZoneInfo("UTC"))
-
-    def clean_merge_until(self) -> datetime | None:
-        return self.fields["merge_until"].read(self.cleaned_data["merge_until"], ZoneInfo("UTC"), self.before)
+        self.fields["merge_until"].on_clocks(ZoneInfo("UTC"), instance.merge_until)
 
 
 class VisibilityForm(forms.ModelForm):
@@ -206,10 +201,12 @@ class PhaseForm(forms.ModelForm):
 
     def __init__(self, *args: object, instance: Phase, **options: object) -> None:
         super().__init__(*args, instance=instance, **options)
-        self.fields["parent"].queryset = instance.challenge.phases.exclude(pk__in=_with_descendants(instance))
-        self.before = {name: getattr(instance, name) if instance.pk else None for name in MOMENTS}
+        later = [instance.pk] if instance.pk else []  # the phase and those that come after it, none of which can come before it
+        for pk in later:  # grows while it is walked
+            later += instance.challenge.phases.filter(parent_id=pk).exclude(pk__in=later).values_list("pk", flat=True)
+        self.fields["parent"].queryset = instance.challenge.phases.exclude(pk__in=later)
         for name in MOMENTS:
-            self.initial[name] = self.fields[name].show(getattr(instance, name), instance.zone)
+            self.fields[name].on_clocks(instance.zone, getattr(instance, name))
         if instance.pk:
             del self.fields["slug"]
         for name in ("input_boxes",) if instance.challenge.kind.images else IMAGE_FIELDS:
@@ -236,6 +233,8 @@ class PhaseForm(forms.ModelForm):
 
     def clean_time_zone(self) -> str:
         validate_time_zone(self.cleaned_data["time_zone"])
+        for name in MOMENTS:  # which are cleaned after it
+            self.fields[name].zone = ZoneInfo(self.cleaned_data["time_zone"])
         return self.cleaned_data["time_zone"]
 
     def clean_unit_scale(self) -> float:
@@ -243,17 +242,6 @@ class PhaseForm(forms.ModelForm):
         if scale <= 0:
             raise ValidationError("Write how many metres one unit is, a number above 0.", "not_positive")
         return scale
-
-    def clean(self) -> dict[str, object]:
-        data = super().clean()
-        zone = ZoneInfo(data.get("time_zone") or "UTC")  # a wrong zone is reported at its own field
-        for name in MOMENTS:
-            if name in data:
-                try:
-                    data[name] = self.fields[name].read(data[name], zone, self.before[name])
-                except ValidationError as error:
-                    self.add_error(name, error)
-        return data
 
     def values(self) -> dict[str, Any]:
         """The cleaned values as a definition has them."""
@@ -465,11 +453,3 @@ class GrantForm(forms.Form):
     def __init__(self, team: Team, *args: object) -> None:
         super().__init__(*args)
         self.fields["phase"].queryset = team.challenge.phases.all()
-
-
-def _with_descendants(phase: Phase) -> list[int]:
-    """The phase and those that come after it: none of them can come before it."""
-    found = [phase.pk] if phase.pk else []
-    for pk in found:  # grows while it is walked
-        found += phase.challenge.phases.filter(parent_id=pk).exclude(pk__in=found).values_list("pk", flat=True)
-    return found

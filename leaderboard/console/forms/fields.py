@@ -67,31 +67,40 @@ class MomentInput(forms.DateTimeInput):
 
 
 class MomentField(forms.CharField):
-    """A moment as text; the form's zone gives it its meaning, see `read`."""
+    """A moment on the clocks of `zone`. A text that still shows `before` means that very instant."""
 
     def __init__(self, **options: object) -> None:
         super().__init__(widget=MomentInput(attrs={"step": "any"}), **options)
+        self.on_clocks(ZoneInfo("UTC"))
 
-    def show(self, at: datetime | None, zone: ZoneInfo) -> str:
-        """The text to begin with. Parts of a second are left out: browsers do not show six digits.
-        A browser's clock cannot show an hour that comes twice, so there the field is plain text."""
-        if at is None:
-            return ""
-        text = moment_text(at.replace(microsecond=0), zone)
-        if len(text) > 19:
+    def on_clocks(self, zone: ZoneInfo, before: datetime | None = None) -> None:
+        """Show and read moments on these clocks. A browser's clock cannot show an hour that comes twice, so there the field is plain
+        text."""
+        self.zone, self.before = zone, before
+        if len(self.prepare_value(before) or "") > 19:
             self.widget.input_type = "text"
-        return text
 
-    def read(self, text: str, zone: ZoneInfo, before: datetime | None) -> datetime | None:
-        """The instant that `text` names; `before` itself where the text still shows that."""
+    def prepare_value(self, value: Any) -> Any:
+        """Parts of a second are left out: browsers do not show six digits."""
+        return moment_text(value.replace(microsecond=0), self.zone) if isinstance(value, datetime) else value
+
+    def clean(self, value: str) -> datetime | None:
+        text, before = super().clean(value), self.before
         if not text:
             return None
         try:
-            at = read_moment(text, zone)
+            at = read_moment(text, self.zone)
         except MomentError as error:
             words = str(error).replace("expected", "Write", 1)
             raise ValidationError(f"{words[0].upper()}{words[1:]}.", "bad_moment") from None
         return before if before is not None and before.replace(microsecond=0) == at else at
+
+
+def say_clock(form: forms.Form, phase: Phase, **before: datetime | None) -> None:
+    """Have the fields of moments, which had these values `before`, on the phase's clock, and say so: it is not the writer's."""
+    for name, moment in before.items():
+        form.fields[name].on_clocks(phase.zone, moment)
+        form.fields[name].help_text = f"{form.fields[name].help_text} Clock of the phase: {phase.time_zone}.".strip()
 
 
 def sized(file: Any, most: int, todo: str = "make it smaller") -> Any:

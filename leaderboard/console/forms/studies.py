@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 from django.utils import timezone
 
-from leaderboard.console.forms.fields import Lines, LongText, MomentField, new_study_slug
+from leaderboard.console.forms.fields import Lines, LongText, MomentField, new_study_slug, say_clock
 from leaderboard.kinds import KINDS
 from leaderboard.models import Study
 from leaderboard.models.study import MAX_VOTES
@@ -26,7 +27,6 @@ from leaderboard.studies.live.criteria import OPINIONS, PAIRS, Criterion, ready_
 from leaderboard.studies.live.design_matrix import gold_pairs
 from submissions.models import Phase, Submission
 
-MOMENTS = ("opens_at", "closes_at")
 MAX_PRACTICE, MAX_QUOTA = 20, 100_000
 SHARES = {"repeat_percent": "repeat_share", "gold_percent": "gold_share", "common_percent": "common_share"}
 UNKNOWN = (
@@ -208,13 +208,6 @@ class PlanFields(forms.Form):
             sentence = "Looks are spaced equally up to the number of answers at which the study ends; give both numbers, or neither."
             self.add_error(missing, ValidationError(sentence, "both_or_neither"))
 
-    def plan_values(self) -> dict[str, Any]:
-        """The columns of the study that the plan of a valid form sets."""
-        data = self.cleaned_data
-        values = {name: data[name] for name in ("plan", "questions_per_rater", "answers_per_question", "planned_answers")}
-        values |= {share: data[name] / 100 for name, share in SHARES.items() if name in data}
-        return values | {"planned_looks": data["planned_looks"] or 0}
-
 
 SETUP_CHOICES = [
     (rater_setup.SCREEN, "How large their screen and window are (measured)"),
@@ -346,16 +339,20 @@ class StudyFields(ScreeningFields, PlanFields):
             URLValidator(schemes=["https"], message="This is not an address; copy it from your panel, or write a code.")(text)
         return text
 
-    def read_moments(self, data: dict[str, Any], phase: Phase, before: dict[str, object]) -> None:
-        """Turn the texts of the two moments into instants on the phase's clocks."""
-        for name in MOMENTS:
-            if name in data:
-                try:
-                    data[name] = self.fields[name].read(data[name], phase.zone, before.get(name))
-                except ValidationError as error:
-                    self.add_error(name, error)
+    def clean(self) -> dict[str, Any]:
+        data = super().clean()
         if data.get("opens_at") and data.get("closes_at") and data["closes_at"] <= data["opens_at"]:
             self.add_error("closes_at", ValidationError("The study closes before it opens; choose a later moment.", "ends_first"))
+        return data
+
+    def columns(self, kind: str) -> dict[str, Any]:
+        """The columns of a study of that kind that a valid form sets."""
+        data = self.cleaned_data
+        values = {column.name: data[column.name] for column in Study._meta.fields if column.name in data}
+        values |= {share: data[name] / 100 for name, share in SHARES.items() if name in data}
+        if "planned_looks" in data:
+            values["planned_looks"] = data["planned_looks"] or 0
+        return values | ({"screening": self.rules(kind)} if "screen_fast" in self.fields else {})
 
     def groups_of_fields(self) -> Iterator[tuple[str, list[tuple[forms.BoundField, str]]]]:
         """Each legend with its fields, and the kind of study that a field is for; empty for both."""
@@ -422,7 +419,7 @@ class NewStudyForm(StudyFields):
     def __init__(self, phase: Phase, *args: object) -> None:
         super().__init__(*args)
         self.phase, self.family = phase, phase.challenge.family
-        say_clock(self, MOMENTS, phase)
+        say_clock(self, phase, opens_at=None, closes_at=None)
         entries = Submission.objects.filter(phase=phase).eligible().select_related("team").order_by("method_name", "pk")
         for name in ("entries", "gold_better", "gold_worse"):
             self.fields[name].queryset = entries
@@ -465,7 +462,6 @@ class NewStudyForm(StudyFields):
 
     def clean(self) -> dict[str, object]:
         data = super().clean()
-        self.read_moments(data, self.phase, {})
         kind = data.get("kind")
         if kind and "own_criteria" in data:
             picked = set(data.get(f"criteria_{kind}", ()))
@@ -490,27 +486,8 @@ class NewStudyForm(StudyFields):
     def design(self) -> Design:
         """Return what `campaign.make` takes, of a form that is valid."""
         data = self.cleaned_data
-        copied = (
-            "title",
-            "slug",
-            "question",
-            "kind",
-            "break_every",
-            "access",
-            "most_raters",
-            "groups",
-            "group_quotas",
-            "practice_questions",
-            "shuffles_criteria",
-            "setup_questions",
-            "min_width",
-        )
-        values = {name: data[name] for name in (*copied, "consent", "panel_parameters", "completion", *MOMENTS, "is_public")}
-        values |= self.plan_values()
+        values = self.columns(data["kind"])
         values["rater_skill"] = data["rater_skill"] or Study.RaterSkill.CROWD
-        values["covariates"] = data["covariates"]
-        values["refuses_raters_of"] = data.get("refuses_raters_of", [])
-        values["screening"] = self.rules(data["kind"])
         values["criteria"] = [one.to_dict() for one in data["criteria"]]
         made: list[Artifact] = [*(CORRUPTIONS if data.get("corruptions") else ()), *([NOTHING] if data.get("empty") else ())]
         gold = (data["gold_better"], data["gold_worse"]) if data.get("gold_better") else None
@@ -577,10 +554,7 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
         quotas = instance.group_quotas
         self.initial["groups"] = "\n".join(f"{name}: {quotas[name]}" if name in quotas else name for name in instance.groups)
         self.initial["panel_parameters"] = "\n".join(instance.panel_parameters)
-        self.before = {name: getattr(instance, name) for name in MOMENTS}
-        say_clock(self, MOMENTS, instance.phase)
-        for name in MOMENTS:
-            self.initial[name] = self.fields[name].show(self.before[name], instance.phase.zone)
+        say_clock(self, instance.phase, opens_at=instance.opens_at, closes_at=instance.closes_at)
 
     def clean_rater_skill(self) -> str:
         return self.cleaned_data["rater_skill"] or self.instance.rater_skill
@@ -588,19 +562,10 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
     def clean_question(self) -> str:
         return self.cleaned_data["question"] or self.instance.question
 
-    def values(self) -> dict[str, Any]:
-        """The columns of the study that a valid form sets."""
-        data = self.cleaned_data
-        of_rules_or_plan = {*ScreeningFields.base_fields, *PlanFields.base_fields}
-        values = {name: data[name] for name in self.fields if name not in of_rules_or_plan} | {"group_quotas": data["group_quotas"]}
-        values |= self.plan_values() if "plan" in self.fields else {}
-        return values | ({"screening": self.rules(self.instance.kind)} if "screen_fast" in self.fields else {})
-
     def clean(self) -> dict[str, object]:
         data = super().clean()
         if "plan" in self.fields:
             self.check_plan(data, self.instance.kind)
-        self.read_moments(data, self.instance.phase, self.before)
         return data
 
 
@@ -620,23 +585,10 @@ class InvitationForm(forms.Form):
 
     def __init__(self, phase: Phase, *args: object) -> None:
         super().__init__(*args)
-        self.phase = phase
-        say_clock(self, ("expires_at",), phase)
+        say_clock(self, phase, expires_at=None)
 
-    def clean(self) -> dict[str, object]:
-        data = super().clean()
-        try:
-            data["expires_at"] = self.fields["expires_at"].read(data.get("expires_at", ""), self.phase.zone, None)
-        except ValidationError as error:
-            self.add_error("expires_at", error)
-            return data
-        if data["expires_at"] is not None and data["expires_at"] <= timezone.now():
-            sentence = "This moment has passed, so nobody could join by the link; choose a later one."
-            self.add_error("expires_at", ValidationError(sentence, "over"))
-        return data
-
-
-def say_clock(form: forms.Form, names: Iterable[str], phase: Phase) -> None:
-    """Say of the fields of moments that they are on the phase's clock, which is not the writer's."""
-    for name in names:
-        form.fields[name].help_text = f"{form.fields[name].help_text} Clock of the phase: {phase.time_zone}.".strip()
+    def clean_expires_at(self) -> datetime | None:
+        at: datetime | None = self.cleaned_data["expires_at"]
+        if at is not None and at <= timezone.now():
+            raise ValidationError("This moment has passed, so nobody could join by the link; choose a later one.", "over")
+        return at

@@ -22,11 +22,11 @@ from evaluation.models.batch import sentences
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.definition import ChallengeDef
 from leaderboard.bundle.export import export
-from leaderboard.bundle.state import read
+from leaderboard.bundle.state import of_row, read
 from leaderboard.console import acts
 from leaderboard.console.confirm_and_apply import confirm_and_apply, moved, scored_anew
 from leaderboard.console.forms.challenge import NewChallengeForm, SettingsForm, VisibilityForm
-from leaderboard.console.page import page
+from leaderboard.console.page import page, told
 from leaderboard.console.views.audit import sentence
 from leaderboard.lookup import organizer
 from submissions.models import Admission, Challenge, ChallengeFile, Status, Team
@@ -75,24 +75,10 @@ def new(request: HttpRequest) -> HttpResponse:
     require(request.user, "challenge.create")
     form = NewChallengeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        blank = Challenge()
-        definition = ChallengeDef(
-            **form.cleaned_data,
-            description="",
-            rules="",
-            rules_version=blank.rules_version,
-            visibility=blank.visibility,
-            admitted_emails=(),
-            needs_approval=False,
-            team_size=None,
-            simulated=False,
-            item_noun=blank.item_noun,
-            unit_noun=blank.unit_noun,
-            organizers=(request.user.get_username(),),
-        )
+        blank, names = Challenge(**form.cleaned_data), (request.user.get_username(),)
+        definition = of_row(ChallengeDef, blank, admitted_emails=(), tags=(), organizers=names)
         apply(definition, request.user)
-        messages.success(request, "The challenge is a draft that only you see. Continue with a phase.")
-        return redirect("console_challenge", definition.slug)
+        return told(request, "The challenge is a draft that only you see. Continue with a phase.", "console_challenge", definition.slug)
     return render(request, "console/new.html", {"form": form, "here": "new"})
 
 
@@ -160,8 +146,7 @@ def access(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     if request.method == "POST":
         if request.POST.get("act") == "rotate":
             challenge.rotate_link(request.user)
-            messages.success(request, "There is a new link; the earlier one no longer works.")
-            return redirect(request.path)
+            return told(request, "There is a new link; the earlier one no longer works.")
         definition = read(challenge)
         form = VisibilityForm(request.POST, instance=challenge)
         if form.is_valid():
@@ -179,8 +164,7 @@ def delete(request: HttpRequest, challenge: Challenge) -> HttpResponse:
             messages.error(request, f"Type {challenge.slug} to delete this draft.")
             return redirect(request.path)
         acts.delete_challenge(challenge)
-        messages.success(request, f"{challenge.title} is deleted.")
-        return redirect("console")
+        return told(request, f"{challenge.title} is deleted.", "console")
     return page(request, "delete", challenge, "settings")
 
 

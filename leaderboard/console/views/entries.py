@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
-from leaderboard.console.page import page, paged, reason
+from leaderboard.console.page import page, paged, reason, told
 from leaderboard.console.views.audit import sentence
 from leaderboard.lookup import organizer
 from submissions.lookup import submission_of
@@ -83,8 +81,7 @@ def entry(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
                 words = "The entry is cancelled and uses no quota."
             case _:
                 raise Http404
-        messages.success(request, words)
-        return redirect(request.path)
+        return told(request, words)
     context = {
         "it": submission,
         "is_kept_off": Submission.objects.filter(pk=submission.pk).kept_off(submission.phase).exists(),

@@ -14,7 +14,7 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_http_methods
 
 from leaderboard.console.forms.judges import AccountLimitForm, KeyForm, LimitForm
-from leaderboard.console.page import page
+from leaderboard.console.page import page, told
 from leaderboard.lookup import organizer
 from leaderboard.models import JudgeBudget, JudgeKey
 from submissions.models import Challenge, User
@@ -45,8 +45,7 @@ def of_account(request: HttpRequest) -> HttpResponse:
         form = AccountLimitForm(data=request.POST)
         if form.is_valid():
             JudgeBudget.set_limit(form.account, form.cleaned_data["limit"], request.user)
-            messages.success(request, f"The budget of {form.account.introduced(form.cleaned_data['name'])} is set.")
-            return redirect(request.path)
+            return told(request, f"The budget of {form.account.introduced(form.cleaned_data['name'])} is set.")
         key_form = KeyForm()
     else:
         key_form, _, is_done = _acts(request, request.user)

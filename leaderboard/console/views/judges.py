@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 from urllib.parse import urlencode
 
@@ -44,9 +44,9 @@ def judges(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
     form = JudgeForm(chosen_study, request.user, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
-        names = ("plan", "budget", "seed", "choices", "repeats", "most_cost", "base", "newcomer", "anchor", "pays")
+        wish = Wish(**{one.name: data[one.name] for one in fields(Wish) if one.name in data})
         try:
-            run = planning.make(chosen_study, request.user, data["model"], Wish(**{name: data[name] for name in names if name in data}))
+            run = planning.make(chosen_study, request.user, data["model"], wish)
         except ValueError as error:
             form.add_error(None, str(error))
         else:

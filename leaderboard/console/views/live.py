@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from leaderboard.console.forms.studies import InvitationForm, NewStudyForm, PayForm, RunningStudyForm
-from leaderboard.console.page import page, reason
+from leaderboard.console.page import page, reason, told
 from leaderboard.console.screening import screening
 from leaderboard.lookup import organizer_of_phase, study_of
 from leaderboard.models import InterimAnalysis, PracticeQuestion, Rater, Study
@@ -29,7 +29,7 @@ from leaderboard.stats.screening import FAST
 from leaderboard.stats.votes import stamp
 from leaderboard.studies.live import campaign, design, panel, practice, rater_setup, study_forecast
 from leaderboard.studies.live.ask import expected
-from leaderboard.studies.live.design_matrix import Subject, gold_pairs
+from leaderboard.studies.live.design_matrix import Subject, gold_labels
 from leaderboard.views.studies import csv_response
 from leaderboard.wording import study as words
 from leaderboard.wording.nouns import plural, sampled_noun
@@ -70,14 +70,12 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
                 _, token = campaign.invite(live_study, request.user, data["note"], data["group"], data["most_uses"], data["expires_at"])
                 link = request.build_absolute_uri(reverse("rate_join_link", args=[token]))
                 link = panel.address_to_give(link, live_study) or link
-                messages.success(request, f"Send this link; it is shown this once: {link}")
-                return redirect(request.path)
+                return told(request, f"Send this link; it is shown this once: {link}")
         elif act == "edit":
             settings = RunningStudyForm(request.POST, instance=live_study)
             if settings.is_valid():
-                campaign.edit(live_study, request.user, settings.values())
-                messages.success(request, "Saved.")
-                return redirect(request.path)
+                campaign.edit(live_study, request.user, settings.columns(live_study.kind))
+                return told(request, "Saved.")
             live_study.refresh_from_db()
         else:
             if words := _done(request, live_study, act):
@@ -275,8 +273,7 @@ def _checked(study: Study) -> tuple[dict[str, Share], dict[str, Share]]:
     if study.kind != Study.Kind.PAIRS:
         return {}, {}
     votes = voting.canonical(study.votes(study.main_criterion))
-    gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
-    return lapse_rates(votes, gold), left_shares(votes)
+    return lapse_rates(votes, gold_labels(study)), left_shares(votes)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods
 
 from leaderboard.console.forms.programs import MetricChallengeForm
-from leaderboard.console.page import page
+from leaderboard.console.page import page, told
 from leaderboard.lookup import organizer
 from leaderboard.models import MetricChallenge, ProgramValues
 from leaderboard.views.metric_challenges import full
@@ -26,13 +26,11 @@ def metric_challenges(request: HttpRequest, challenge: Challenge) -> HttpRespons
         if request.POST.get("act") == "end":
             row = get_object_or_404(rows, pk=row_number(request.POST.get("row")))
             row.end(request.user)
-            messages.success(request, f"{row.title} has ended. Its final leaderboard is public.")
-            return redirect("console_metric_challenges", challenge.slug)
+            return told(request, f"{row.title} has ended. Its final leaderboard is public.", "console_metric_challenges", challenge.slug)
         form = MetricChallengeForm(challenge, request.POST)
         if form.is_valid():
             row = MetricChallenge.open(actor=request.user, **form.cleaned_data)
-            messages.success(request, f"{row.title} is open.")
-            return redirect("console_metric_challenges", challenge.slug)
+            return told(request, f"{row.title} is open.", "console_metric_challenges", challenge.slug)
     return page(request, "metric_challenges", challenge, "programs", form=form, rows=list(rows))
 
 

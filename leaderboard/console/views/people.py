@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from leaderboard.bundle.state import read
 from leaderboard.console.confirm_and_apply import confirm_and_apply
-from leaderboard.console.page import page, paged
+from leaderboard.console.page import page, paged, told
 from leaderboard.lookup import organizer
 from submissions.lookup import row_number
 from submissions.models import Admission, Challenge, Membership, User
@@ -47,8 +46,7 @@ def participants(request: HttpRequest, challenge: Challenge) -> HttpResponse:
             raise Http404
         row = get_object_or_404(challenge.participations.select_related("user"), pk=row_number(request.POST.get("participation")))
         row.decide(request.user, Admission(act))
-        messages.success(request, f"{row.user} is {row.get_admission_display().lower()}.")
-        return redirect(request.get_full_path())
+        return told(request, f"{row.user} is {row.get_admission_display().lower()}.", request.get_full_path())
     state = request.GET.get("state", "")
     rows = challenge.participations.select_related("user", "decided_by").order_by("-created_at")
     text = request.GET.get("q", "").strip()[:100]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
@@ -18,7 +17,7 @@ from evaluation.models import MetricProgram, SuiteRun
 from evaluation.models.runs import WAITS_FOR_CARD
 from evaluation.programs import document, sandbox
 from leaderboard.console.forms.programs import ProgramForm
-from leaderboard.console.page import chosen_act, page
+from leaderboard.console.page import chosen_act, page, told
 from leaderboard.lookup import organizer
 from submissions.lookup import row_number
 from submissions.models import Challenge
@@ -37,15 +36,18 @@ def programs(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         if form.is_valid():
             return _add(request, challenge, form)
     rows = list(own(challenge))
-    context: dict[str, Any] = {
-        "form": form,
-        "programs": rows,
-        "packages": document.OFFERED if settings.BROKER_URL else document.installed(),
-        "refusal": "" if settings.BROKER_URL else sandbox.refusal("python"),
-        "images": "" if settings.BROKER_URL else sandbox.refusal("image"),
-        "waiting": any(row.state == MetricProgram.State.WAITING for row in rows),
-    }
-    return page(request, "programs", challenge, "programs", **context)
+    return page(
+        request,
+        "programs",
+        challenge,
+        "programs",
+        form=form,
+        programs=rows,
+        packages=document.OFFERED if settings.BROKER_URL else document.installed(),
+        refusal="" if settings.BROKER_URL else sandbox.refusal("python"),
+        images="" if settings.BROKER_URL else sandbox.refusal("image"),
+        waiting=any(row.state == MetricProgram.State.WAITING for row in rows),
+    )
 
 
 @organizer
@@ -95,8 +97,7 @@ def _add(request: HttpRequest, challenge: Challenge, form: ProgramForm) -> HttpR
         row = MetricProgram.add(challenge, path, sent.name, request.user, is_public=form.cleaned_data["is_public"])
     waits = row.state == MetricProgram.State.WAITING
     now = "a worker checks it now" if waits else "it existed before, with the same files"
-    messages.success(request, f"{row.read.title} version {row.version} was added; {now}.")
-    return redirect("console_program", challenge.slug, row.pk)
+    return told(request, f"{row.read.title} version {row.version} was added; {now}.", "console_program", challenge.slug, row.pk)
 
 
 def _chosen(request: HttpRequest, challenge: Challenge) -> MetricProgram:
@@ -106,8 +107,7 @@ def _chosen(request: HttpRequest, challenge: Challenge) -> MetricProgram:
 def _remove(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     row = _chosen(request, challenge)
     row.remove(request.user)
-    messages.success(request, f"{row.read.title} version {row.version} is removed.")
-    return redirect("console_programs", challenge.slug)
+    return told(request, f"{row.read.title} version {row.version} is removed.", "console_programs", challenge.slug)
 
 
 def _again(request: HttpRequest, challenge: Challenge) -> HttpResponse:

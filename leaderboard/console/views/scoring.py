@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -15,7 +13,7 @@ from evaluation.models.batch import sentences
 from evaluation.work import costs
 from leaderboard.console import acts
 from leaderboard.console.confirm_and_apply import scored_anew
-from leaderboard.console.page import page
+from leaderboard.console.page import page, told
 from leaderboard.lookup import organizer_of_measured_phase
 from submissions.lookup import row_number
 from submissions.models import Phase, Submission
@@ -50,8 +48,7 @@ def scoring(request: HttpRequest, phase: Phase) -> HttpResponse:
                 words = "Left out of this re-evaluation."
             case _:
                 raise Http404
-        messages.success(request, words)
-        return redirect(request.path)
+        return told(request, words)
     return page(request, "scoring", phase.challenge, "scoring", phase, **_standing(request, phase))
 
 

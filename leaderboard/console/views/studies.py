@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 from leaderboard.bundle.document import BundleError
 from leaderboard.console.forms.answer_sets import AnswerSetForm
 from leaderboard.console.forms.challenge import StudyForm
-from leaderboard.console.page import page
+from leaderboard.console.page import page, told
 from leaderboard.evidence.by_hand import FieldError
 from leaderboard.evidence.raw import EvidenceError
 from leaderboard.lookup import organizer_of_phase, study_of
@@ -68,8 +68,7 @@ def studies(request: HttpRequest, phase: Phase) -> HttpResponse:
             found = study_of(phase, True, pk=row_number(request.POST.get("study")))
             do, words = ACTS[act]
             do(found, request.user)
-            messages.success(request, f"“{found.title}” {words}")
-            return redirect(request.path)
+            return told(request, f"“{found.title}” {words}")
         else:
             raise Http404
     rows = []

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from leaderboard.console.forms.challenge import GrantForm
-from leaderboard.console.page import page, paged
+from leaderboard.console.page import page, paged, told
 from leaderboard.lookup import organizer
 from submissions.lookup import row_number, team_of
 from submissions.models import Challenge, ExtraTries, Status
@@ -46,8 +46,7 @@ def team(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         ExtraTries.grant(data["phase"], chosen_team, data["amount"], data["reason"], request.user)
-        messages.success(request, f"{chosen_team} may upload {data['amount']} more in {data['phase'].title}.")
-        return redirect(request.path)
+        return told(request, f"{chosen_team} may upload {data['amount']} more in {data['phase'].title}.")
     now = timezone.now()
     usage = [
         {"phase": phase, "quota": quota_of(phase, chosen_team, now), "used": tries_used(phase, [chosen_team], now).values("pk").count()}

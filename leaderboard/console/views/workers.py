@@ -9,10 +9,9 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.contrib import messages
 from django.db.models import Count, Q, Sum
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -22,7 +21,7 @@ from evaluation.models import ComputeBudget, Part, PartRecord, PhaseMetric, Proc
 from evaluation.models.crosscheck import TRUSTED_FROM
 from evaluation.work import costs as spent
 from leaderboard.console.forms.workers import BudgetForm, TokenForm
-from leaderboard.console.page import chosen_act, page, paged
+from leaderboard.console.page import chosen_act, page, paged, told
 from leaderboard.lookup import organizer
 from submissions import database_clock, throttling
 from submissions.lookup import row_number
@@ -51,7 +50,7 @@ def workers(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     return _shown(request, challenge, TokenForm())
 
 
-def _shown(request: HttpRequest, challenge: Challenge, form: TokenForm, status: int = 200, **more: object) -> HttpResponse:
+def _shown(request: HttpRequest, challenge: Challenge, form: TokenForm, status: int = 200, **more: Any) -> HttpResponse:
     now = database_clock.read()
     tokens = (
         WorkerToken.objects.filter(challenge=challenge)
@@ -79,19 +78,23 @@ def _shown(request: HttpRequest, challenge: Challenge, form: TokenForm, status: 
     ]
     stalled = {part.pk for part in Part.objects.stalled(now)}
     shown, foot = paged(request, RemoteWorker.objects.filter(token__challenge=challenge).select_related("token"))
-    context: dict[str, Any] = {
-        "form": form,
-        "rows": rows,
-        "in_hand": [{"part": part, "seconds": part.seconds_held(now), "stalled": part.pk in stalled} for part in in_hand],
-        "workers": _workers(shown, now),
+    response = page(
+        request,
+        "workers",
+        challenge,
+        "workers",
+        form=form,
+        rows=rows,
+        in_hand=[{"part": part, "seconds": part.seconds_held(now), "stalled": part.pk in stalled} for part in in_hand],
+        workers=_workers(shown, now),
         **foot,
-        "differences": _differences(challenge),
-        "own": Process.objects.listeners(),
-        "trusted_from": TRUSTED_FROM,
-        "n_live": RemoteWorker.live(now).filter(token__challenge=challenge).count(),
-        "server": request.build_absolute_uri("/").rstrip("/"),
-    }
-    response = page(request, "workers", challenge, "workers", **context | more)
+        differences=_differences(challenge),
+        own=Process.objects.listeners(),
+        trusted_from=TRUSTED_FROM,
+        n_live=RemoteWorker.live(now).filter(token__challenge=challenge).count(),
+        server=request.build_absolute_uri("/").rstrip("/"),
+        **more,
+    )
     response.status_code = status
     return response
 
@@ -158,8 +161,7 @@ def _of_token(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     token = get_object_or_404(WorkerToken, pk=row_number(request.POST.get("token", "")), challenge=challenge)
     do, words = TOKEN_ACTS[request.POST["act"]]
     do(token, request.user)
-    messages.success(request, words.format(token.name))
-    return redirect(request.path)
+    return told(request, words.format(token.name))
 
 
 def _decide(request: HttpRequest, challenge: Challenge) -> HttpResponse:
@@ -170,8 +172,7 @@ def _decide(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         if right is None:
             raise Http404
     part.decide(right, request.user)
-    messages.success(request, "That is decided; other workers repeat what was wrong.")
-    return redirect(request.path)
+    return told(request, "That is decided; other workers repeat what was wrong.")
 
 
 @organizer
@@ -182,20 +183,14 @@ def costs(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     form = BudgetForm(budget, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         ComputeBudget.set_for(challenge, form.cleaned_data["core_hours"], form.cleaned_data["gpu_hours"], request.user)
-        messages.success(request, "The budget is set.")
-        return redirect(request.path)
+        return told(request, "The budget is set.")
     metrics = spent.by_metric(challenge)
     tables = [
         ("Metrics", "Metric", [replace(cost, name=_titled(cost.name)) for cost in metrics]),
         ("Entries", "Entry", spent.by_entry(challenge)),
         ("Teams", "Team", spent.by_team(challenge)),
     ]
-    context: dict[str, Any] = {
-        "form": form,
-        "tables": tables,
-        "total": spent.total(challenge),
-        "is_exhausted": challenge.pk in ComputeBudget.exhausted(),
-    }
-    response = page(request, "costs", challenge, "costs", **context)
+    total, is_exhausted = spent.total(challenge), challenge.pk in ComputeBudget.exhausted()
+    response = page(request, "costs", challenge, "costs", form=form, tables=tables, total=total, is_exhausted=is_exhausted)
     response.status_code = 422 if form.errors else 200
     return response

@@ -132,12 +132,3 @@ def _difference(record: EvidenceRecord, pool: str, first: str, second: str) -> t
         if one.se and set(names) == {first, second}:
             return (one.value if names[0] == first else -one.value), one.se
     return None
-
-
-def shared_groups(first: EvidenceRecord, second: EvidenceRecord) -> list[str]:
-    """Groups that have the same name in two sets, such as public scenes. The sets stay separate, because renders and people differ."""
-    return sorted({_plain(name) for name in first.groups} & {_plain(name) for name in second.groups})
-
-
-def _plain(name: str) -> str:
-    return name.strip().casefold()

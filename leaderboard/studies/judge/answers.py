@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from decimal import Decimal
 from typing import Any, Self
 
@@ -117,18 +117,8 @@ class RunFacts:
 
 
 def facts(run: JudgeRun) -> RunFacts:
-    return RunFacts(
-        n_answered=run.n_answered,
-        n_failed=run.n_failed,
-        n_unparsed=run.n_unparsed,
-        requests=run.requests,
-        images=run.images,
-        tokens_in=run.tokens_in,
-        tokens_out=run.tokens_out,
-        cost=None if run.n_uncosted else run.counted,
-        model=run.model,
-        plan=run.plan,
-    )
+    columns = {one.name: getattr(run, one.name) for one in fields(RunFacts)}
+    return RunFacts(**columns | {"cost": None if run.n_uncosted else run.counted})
 
 
 # --- the table

@@ -8,7 +8,7 @@ None; its meaning is not guessed.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 VERDICTS = {"1": -1, "2": 1, "3": 0}  # left better, right better, cannot decide
 SIDES = {"LEFT": -1, "RIGHT": 1}
@@ -19,11 +19,14 @@ VERSION = 1  # of all texts and images; kept with each run, raised whenever one 
 
 @dataclass(frozen=True)
 class Criterion:
-    """One thing to judge by: its key, what it is called, and what to look at."""
+    """One thing to judge by: its key in answers, what it is called, and what to look at."""
 
     key: str
     title: str
     text: str
+
+    def to_dict(self) -> dict[str, str]:
+        return asdict(self)
 
 
 CRITERIA = (
@@ -69,7 +72,6 @@ CRITERIA = (
 )
 KEYS = tuple(one.key for one in CRITERIA)
 ALIGNMENT, OVERALL = 0, 5
-WIREFRAME_CRITERION = "overall"  # what the wireframe judge's one answer is about
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 from django.db.models import Sum
 
@@ -85,10 +84,8 @@ def make(study: Study, actor: User | None, model: str, wish: Wish) -> JudgeRun:
     if anchor and anchor not in materials.entries and wish.base is None:
         raise ValueError(f"There is no entry {anchor!r} to anchor the scores at; there are: {', '.join(sorted(materials.entries))}.")
     names = ("seed", "choices", "budget", "most_cost", "newcomer", "base", "pays")
-    values: dict[str, Any] = {name: getattr(wish, name) for name in names}
-    return JudgeRun.make(
-        study, actor, model=model, plan=wish.plan, rows=rows, schedule=schedule, form=materials.form, anchor=anchor, **values
-    )
+    values = {"anchor": anchor, **{name: getattr(wish, name) for name in names}}
+    return JudgeRun.make(study, actor, model=model, plan=wish.plan, rows=rows, schedule=schedule, form=materials.form, **values)
 
 
 def begin(run: JudgeRun, actor: User | None, budget: int | None = None) -> None:

@@ -27,7 +27,7 @@ from evaluation.work.heartbeat import process_name
 from evaluation.work.sandbox import LeaseLost
 from evaluation.work.shares import SLICE_SECONDS, entries_wait
 from leaderboard.models import JudgeAnswer, JudgeRun
-from leaderboard.models.judge import ENOUGH_UNREAD, FIRST_PAUSE, LEAST_READ, MAX_FAULTS, MAX_FRUITLESS, MAX_ROUNDS
+from leaderboard.models.judge import ENOUGH_UNREAD, FIRST_PAUSE, LEAST_READ, MAX_FAULTS, MAX_FRUITLESS, MAX_ROUNDS, Said
 from leaderboard.models.judge_budget import Reservation, Unpaid
 from leaderboard.studies.judge import instructions, setup
 from leaderboard.studies.judge.answers import result_of
@@ -243,7 +243,7 @@ class _Turn:
         self.longest = max(self.longest, reply.seconds)
         row = self.rows[asked.answer.row]
         read = instructions.side if self.run.is_for_display_only else lambda text: instructions.verdicts(text, len(row.criteria))
-        texts = [
+        texts: list[Said] = [
             {"text": one.text, "verdicts": None if one.refused else read(one.text), "refused": one.refused, "cut": one.cut}
             for one in reply.texts
         ]
@@ -257,9 +257,7 @@ class _Turn:
             return miscounted(reply, cost, asked.paid.amount)
         return self._unreadable() if is_unread else None
 
-    def _settled(
-        self, answer: JudgeAnswer, reply: Reply, texts: list[dict[str, Any]], cost: Decimal | None
-    ) -> tuple[dict[str, Any], dict[str, int]]:
+    def _settled(self, answer: JudgeAnswer, reply: Reply, texts: list[Said], cost: Decimal | None) -> tuple[dict[str, Any], dict[str, int]]:
         """Values of a question after a reply, and what this adds to the run's counts. The question is settled, wants another request,
         begins again, or is given up."""
         images, unparsed = self.rows[answer.row].images, sum(one["verdicts"] is None for one in texts)

@@ -75,11 +75,10 @@ def own_link(request: HttpRequest, study: Study, rater: Rater) -> str:
     return request.build_absolute_uri(reverse("rate_as", args=[study.key, key]))
 
 
-def invitation_by_token(token: str, now: datetime | None = None) -> StudyInvitation | None:
+def invitation_by_token(token: str) -> StudyInvitation | None:
     """The invitation behind a link; None for one that never was or is over."""
-    now = now or timezone.now()
     rows = StudyInvitation.objects.select_related("study__phase__challenge").filter(token_hash=hash_secret(token), withdrawn_at=None)
-    invitation = rows.filter(Q(expires_at=None) | Q(expires_at__gt=now)).exclude(study__state=Study.State.DRAFT).first()
+    invitation = rows.filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now())).exclude(study__state=Study.State.DRAFT).first()
     return None if invitation is None or is_used_up(invitation) else invitation
 
 
@@ -109,7 +108,7 @@ def may_join(study: Study, user: User) -> bool:
     return study.access == Study.Access.OPEN or is_listed(study, user)
 
 
-def rater_before(study: Study, user: User | None, panel_hash: str = "") -> Rater | None:
+def rater_before(study: Study, user: User | None, panel_hash: str) -> Rater | None:
     """The rater that somebody was before, in this study or in one whose raters it refuses: known by their account or their panel.
 
     Of this study only who comes by a panel: an account that has joined is let in again without being asked.
@@ -140,7 +139,7 @@ def before_sentence(study: Study, rater: Rater) -> str:
     return "Your panel has sent you to this study before, and everybody takes part once. Continue in the browser in which you began."
 
 
-def full_sentence(study: Study, group: str = "") -> str:
+def full_sentence(study: Study, group: str) -> str:
     """Reason why the study takes nobody more of that group; empty where there is room. Raters who left or were removed make room."""
     people = study.raters.filter(kind=Rater.Kind.PERSON, joined_at__isnull=False, removed_at=None)
     if study.most_raters is not None and people.count() >= study.most_raters:
@@ -277,7 +276,7 @@ class _Newcomer:
         )
 
 
-def free_name(study: Study, wanted: str = "") -> str:
+def free_name(study: Study, wanted: str) -> str:
     """A name that no rater of the study has: `wanted`, or the next number."""
     taken = set(study.raters.values_list("name", flat=True))
     if wanted and wanted not in taken:

@@ -13,6 +13,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from leaderboard.models import Opinion, Question, Rater, Study, StudyVote
+from leaderboard.stats.mos_table import HIGHEST, LOWEST
 from leaderboard.studies.live import history, practice
 from leaderboard.studies.live.ask import open_questions
 from leaderboard.studies.live.criteria import asked_of
@@ -20,7 +21,6 @@ from leaderboard.studies.live.rater_setup import pixels
 from submissions.errors import Refused
 
 LONGEST = 3600.0  # seconds that one answer may have taken
-LOWEST, HIGHEST = 1, 5
 
 
 @dataclass(frozen=True)
@@ -111,12 +111,12 @@ def _store(
     history.note(rater, question, chosen.get(study.main_criterion))
 
 
-def take_back(study: Study, rater: Rater, token: str, now: datetime | None = None) -> str:
+def take_back(study: Study, rater: Rater, token: str) -> str:
     """Reopen the question that was answered last, without its answer; a sentence where nothing was taken back.
 
     One step only: the question that comes back has to be answered before another answer can be taken back.
     """
-    now = now or timezone.now()
+    now = timezone.now()
     with transaction.atomic():
         rater = _locked(study, rater, now)
         last = rater.questions.filter(answered_at__isnull=False).order_by("-answered_at", "-number").first()

@@ -192,21 +192,9 @@ class _Desk:
 
     def question(self, cell: int) -> Question:
         """The fresh question on a cell, its sides turned or not."""
-        unit, sample = divmod(cell, self.grid.samples)
-        first, second = self.grid.first[unit], self.grid.second[unit]
-        left, right, turn = self.subject.entries[first].id, None, False
-        if second >= 0:
-            right, turn = self.subject.entries[second].id, question_choice.is_flipped(self.study.seed, self.rater.pk, self.number)
-        row = Question(
-            study=self.study,
-            rater=self.rater,
-            number=self.number,
-            sample_id=self.subject.samples[sample],
-            swapped=turn,
-            left_id=right if turn else left,
-            right_id=left if turn else right,
-            is_gold=bool(self.subject.gold[unit]),
-        )
+        turned = self.subject.is_pairs and question_choice.is_flipped(self.study.seed, self.rater.pk, self.number)
+        is_gold, shown = bool(self.subject.gold[cell // self.grid.samples]), self.subject.shown(cell, turned)
+        row = Question(study=self.study, rater=self.rater, number=self.number, swapped=turned, is_gold=is_gold, **shown)
         self.n_fresh += 1
         self.asked.append(cell)
         return row

@@ -33,24 +33,6 @@ from submissions.models.user import hash_secret
 
 MAX_ENTRIES, MAX_SAMPLES = 200, 5000
 MAX_QUESTIONS = 2_000_000  # different ones: each time that some are planned, all of them are looked at
-# Not for who could have seen answers to choose.
-UNTIL_OPEN = frozenset(
-    {
-        "question",
-        "rater_skill",
-        "covariates",
-        "screening",
-        "practice_questions",
-        "plan",
-        "questions_per_rater",
-        "repeat_share",
-        "gold_share",
-        "common_share",
-        "answers_per_question",
-        "planned_looks",
-        "planned_answers",
-    }
-)
 KNOWN = "known"  # the gold kind of a pair whose order an organizer knows
 
 
@@ -195,7 +177,7 @@ def edit(study: Study, actor: User, values: Mapping[str, Any]) -> None:
         after = {name: value for name, value in values.items() if value != before[name]}
         if not after:
             return
-        if now.state != Study.State.DRAFT and not UNTIL_OPEN.isdisjoint(after):
+        if now.state != Study.State.DRAFT and not after.keys().isdisjoint(design.FIXED):
             raise Refused("This study has opened, so its plan and its rules can no longer change.", "opened")
         Study.objects.filter(pk=study.pk).update(**after)
         if "title" in after:  # boards name their study

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from leaderboard.kinds import KINDS
+from leaderboard.studies.judge.instructions import Criterion
 
 if TYPE_CHECKING:
     from leaderboard.models import Study
 
 PAIRS, OPINIONS = "pairs", "opinions"
-
-
-@dataclass(frozen=True)
-class Criterion:
-    """One thing to judge by: its key in votes, what it is called, and what to look at."""
-
-    key: str
-    title: str
-    text: str
-
-    def to_dict(self) -> dict[str, str]:
-        return asdict(self)
 
 
 # The six of comparisons of generated objects, in the order of the published protocol.

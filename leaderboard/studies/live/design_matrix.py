@@ -85,6 +85,13 @@ class Subject:
         rivals = [n for label, n in places.items() if label != found["entry"] and label not in told | damaged]
         return Crown(places[found["entry"]], tuple(rivals))
 
+    def shown(self, cell: int, turned: bool) -> dict[str, int | None]:
+        """Columns of a question on a cell: its sample, and its entries on their sides, which may be `turned`."""
+        unit, sample = divmod(cell, self.grid.samples)
+        sides = [self.entries[self.grid.first[unit]].id, self.entries[self.grid.second[unit]].id if self.is_pairs else None]
+        left, right = reversed(sides) if turned else sides
+        return {"sample_id": self.samples[sample], "left_id": left, "right_id": right}
+
     def asks(self, question: Question) -> bool:
         """True if a question is on entries that have not dropped out, and are not the rater's own."""
         return question.left_id in self.live and (question.right_id is None or question.right_id in self.live)
@@ -102,6 +109,11 @@ class Subject:
 
     def _places(self, ids: Sequence[int]) -> Ints:
         return np.searchsorted(np.array([entry.id for entry in self.entries], dtype=np.int64), np.array(ids))
+
+
+def gold_labels(study: Study) -> list[tuple[str, str]]:
+    """Labels of the pairs of a study whose order is known, the better one first."""
+    return [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
 
 
 def gold_pairs(entries: Sequence[StudyEntry]) -> list[tuple[StudyEntry, StudyEntry]]:

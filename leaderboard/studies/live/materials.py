@@ -137,10 +137,14 @@ def plain(frame: Wireframe, centre: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 def _joined_frames(items: Mapping[str, Wireframe], ids: Sequence[str]) -> Wireframe:
     found = [items[name] for name in ids if name in items]
-    starts = np.cumsum([0, *(len(one.vertices) for one in found)])
-    vertices = np.concatenate([np.zeros((0, 3)), *(one.vertices for one in found)])
-    edges = [one.edges + start for one, start in zip(found, starts, strict=False)]
-    return Wireframe(vertices, np.concatenate([np.zeros((0, 2), dtype=np.int64), *edges]))
+    return Wireframe(*_joined([one.vertices for one in found], [one.edges for one in found], 2))
+
+
+def _joined(vertices: Sequence[np.ndarray], parts: Sequence[np.ndarray], corners: int) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices of several models, and their edges or faces of so many corners, as of one model."""
+    starts = np.cumsum([0, *map(len, vertices)])
+    moved = [part + start for part, start in zip(parts, starts, strict=False)]
+    return np.concatenate([np.zeros((0, 3)), *vertices]), np.concatenate([np.zeros((0, corners), dtype=np.int64), *moved])
 
 
 # --- meshes
@@ -166,13 +170,10 @@ def _joined_meshes(items: Mapping[str, Mesh], ids: Sequence[str]) -> Mesh:
     found = [items[name] for name in ids if name in items]
     if len(found) == 1:
         return found[0]
-    starts = np.cumsum([0, *(len(one.vertices) for one in found)])
-    vertices = np.concatenate([np.zeros((0, 3)), *(one.vertices for one in found)])
-    faces = [one.faces + start for one, start in zip(found, starts, strict=False)]
     colours = None
     if found and all(one.face_colours is not None for one in found):
         colours = np.concatenate([one.face_colours for one in found])
-    return Mesh(vertices, np.concatenate([np.zeros((0, 3), dtype=np.int64), *faces]), colours)
+    return Mesh(*_joined([one.vertices for one in found], [one.faces for one in found], 3), colours)
 
 
 # --- renders
@@ -200,12 +201,17 @@ def _about_pictures(question: Asked, side: Side) -> AboutPictures:
 
     def compute() -> bytes:
         item = next((one for one in _items(question) if one not in side.missing), "")
-        with stored_files.store().open(side.key) as source:
-            view = store.read(source, only=[item]).get(item)
+        view = _stored(side, item)
         picture = view if isinstance(view, Render) else getattr(view, "image", None)
         return json.dumps({"prompt": getattr(view, "prompt", ""), "normal": picture is not None and picture.normal is not None}).encode()
 
     return AboutPictures(**json.loads(_once(question, side, "json", compute) or b"{}"))
+
+
+def _stored(side: Side, item: str) -> Any:
+    """A view that is stored for a side; None where it has none."""
+    with stored_files.store().open(side.key) as source:
+        return store.read(source, only=[item]).get(item)
 
 
 def _shown_views(question: Asked) -> list[str]:
@@ -216,8 +222,7 @@ def _shown_views(question: Asked) -> list[str]:
 
 def _image(question: Asked, side: Side, place: int, item: str, normal: bool) -> bytes | None:
     def compute() -> bytes:
-        with stored_files.store().open(side.key) as source:
-            view = store.read(source, only=[item]).get(item)
+        view = _stored(side, item)
         picture = view if isinstance(view, Render) else view and view.image
         if view and not picture and view.clean:  # where this very view has no image: one of the scene's clean views, another for each
             picture = view.clean.images[place % len(view.clean.images)]

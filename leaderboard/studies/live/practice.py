@@ -33,23 +33,8 @@ def plan(subject: Subject, rater: Rater) -> list[PracticeQuestion]:
     cells += plain[: study.practice_questions - len(cells)]
     rows = []
     for number, cell in enumerate(cells):
-        unit, sample = divmod(cell, grid.samples)
-        left, right = subject.entries[grid.first[unit]].id, None
-        if subject.is_pairs:
-            right = subject.entries[grid.second[unit]].id
-            if rng.random() < 0.5:
-                left, right = right, left
-        rows.append(
-            PracticeQuestion(
-                study=study,
-                rater=rater,
-                number=number,
-                sample_id=subject.samples[sample],
-                left_id=left,
-                right_id=right,
-                is_gold=bool(is_gold[unit]),
-            )
-        )
+        shown = subject.shown(cell, subject.is_pairs and rng.random() < 0.5)
+        rows.append(PracticeQuestion(study=study, rater=rater, number=number, is_gold=bool(is_gold[cell // grid.samples]), **shown))
     return rows
 
 

@@ -6,7 +6,7 @@ first few that count.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from django.utils import timezone
@@ -45,13 +45,8 @@ def questions(study: Study) -> list[PracticeQuestion | Question]:
     overlap = Overlap(study.common_share, study.answers_per_question)
     rows: list[PracticeQuestion | Question] = list(trials)
     for number, cell in enumerate(question_choice.questions(grid, known, way, count, study.gold_share, study.seed, NOBODY, overlap)):
-        unit, sample = divmod(cell, grid.samples)
-        sides = [subject.entries[grid.first[unit]].id, subject.entries[grid.second[unit]].id if subject.is_pairs else None]
-        if subject.is_pairs and question_choice.is_flipped(study.seed, NOBODY, number):
-            sides.reverse()
-        rows.append(
-            Question(study=study, rater=rater, number=number, sample_id=subject.samples[sample], left_id=sides[0], right_id=sides[1])
-        )
+        turned = subject.is_pairs and question_choice.is_flipped(study.seed, NOBODY, number)
+        rows.append(Question(study=study, rater=rater, number=number, **subject.shown(cell, turned)))
     for place, row in enumerate(rows):
         row.token = f"preview-{place}"
     return rows
@@ -84,9 +79,7 @@ def state(study: Study, base: str, place: int = 0) -> State:
 def after_answer(study: Study, base: str, token: str, answers: Mapping[str, object]) -> State:
     """The state after that answer, which is forgotten. `Refused` for one that no rater could give."""
     rows = questions(study)
-    place = next((n for n, row in enumerate(rows) if row.token == token), None)
-    if place is None:
-        raise Refused("This is not one of the preview's questions; load the page again.", "no_question")
+    place = _place(rows, token)
     given, row = checked(study, NOBODY, answers), rows[place]
     content = state(study, base, place + 1)
     return content | {"feedback": practice.feedback(study, row, given) if isinstance(row, PracticeQuestion) else None}
@@ -94,7 +87,12 @@ def after_answer(study: Study, base: str, token: str, answers: Mapping[str, obje
 
 def after_undo(study: Study, base: str, token: str) -> State:
     """The state with the question of that token before the rater again."""
-    place = next((n for n, row in enumerate(questions(study)) if row.token == token), None)
+    return state(study, base, _place(questions(study), token))
+
+
+def _place(rows: Sequence[PracticeQuestion | Question], token: str) -> int:
+    """The place of the question of that token; `Refused` where there is none."""
+    place = next((n for n, row in enumerate(rows) if row.token == token), None)
     if place is None:
         raise Refused("This is not one of the preview's questions; load the page again.", "no_question")
-    return state(study, base, place)
+    return place

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from leaderboard.models import Study
 from submissions.errors import Refused
@@ -46,10 +45,10 @@ def asked(study: Study) -> list[SightQuestion]:
     return [one for one in QUESTIONS if one.key in study.setup_questions]
 
 
-def answers(study: Study, sent: Mapping[str, str]) -> dict[str, Any]:
+def answers(study: Study, sent: Mapping[str, str]) -> dict[str, str | int]:
     """Answers of a rater and measurements of their browser, of what the study asks alone. `Refused`, in a sentence, where an answer is
     missing or the window is too narrow for the study."""
-    said: dict[str, Any] = {}
+    said: dict[str, str | int] = {}
     for question in asked(study):
         said[question.key] = sent.get(question.key, "")
         if said[question.key] not in dict(question.choices):

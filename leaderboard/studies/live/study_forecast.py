@@ -53,6 +53,11 @@ class Sheet:
     def per_rater(self) -> int:
         return self.cells if self.questions is None else min(self.questions, self.cells)
 
+    @property
+    def counted(self) -> int:
+        """Questions of a rater whose order is not known."""
+        return self.per_rater - math.ceil(self.gold * self.per_rater - 1e-9)
+
 
 @dataclass(frozen=True)
 class Forecast:
@@ -104,7 +109,7 @@ def planned_looks(
     from it, which are all others until something is known. Answers on damaged entries are asked and not counted: `counts` is the share
     of pairs that have none. A look stands by the answers on two entries alone, as `forecast` does."""
     rows = []
-    own = sheet.per_rater - math.ceil(sheet.gold * sheet.per_rater - 1e-9)
+    own = sheet.counted
     aimed = 1 - EXPLORED if first_place and entries > 1 else 0.0  # share of the questions that go to the first
     for number in range(1, looks + 1):
         due = -(-number * answers // looks)
@@ -116,23 +121,22 @@ def planned_looks(
     return rows
 
 
-def smallest_share(answers: float, ties: float, design: float = DESIGN, power: float = POWER) -> float | None:
+def smallest_share(answers: float, ties: float, power: float = POWER) -> float | None:
     """The smallest preference, among those who decide, that so many answers on a pair show at 5 % with a power of 80 % (or as `power`
     says); the inverse of `leaderboard.stats.planning.answers_needed`."""
     if answers <= 0 or ties >= 1:
         return None
-    share = 0.5 + math.sqrt(power * (1 - ties) / 4 * design / answers)
+    share = 0.5 + math.sqrt(power * (1 - ties) / 4 * DESIGN / answers)
     return share if share <= 1 else None
 
 
 def shared_answers(sheet: Sheet, raters: int, ties: float) -> float:
     """Expected decisive answers on questions that at least two decided, everybody answering all that they are asked."""
-    own = sheet.per_rater
-    gold = math.ceil(sheet.gold * own - 1e-9)
+    own, counted = sheet.per_rater, sheet.counted
     if own >= sheet.cells:
-        return (own - gold) * _decided_by_two(raters, ties)
-    common = min(math.ceil(sheet.overlap.common * own - 1e-9), own - gold)
-    rest, left = raters * (own - gold - common), sheet.cells - common
+        return counted * _decided_by_two(raters, ties)
+    common = min(math.ceil(sheet.overlap.common * own - 1e-9), counted)
+    rest, left = raters * (counted - common), sheet.cells - common
     shared = common * _decided_by_two(raters, ties)
     together = min(sheet.overlap.answers if sheet.fixed else 1, raters)
     full, more = divmod(rest, left)  # every question that often, and so many once more
@@ -153,10 +157,8 @@ def _decided_by_two(raters: int, ties: float) -> float:
 
 
 def forecast(sheet: Sheet, habits: Habits, raters: int) -> Forecast:
-    own = sheet.per_rater
-    answers = raters * own
-    counted = raters * (own - math.ceil(sheet.gold * own - 1e-9))
-    per_pair = counted / sheet.pairs if sheet.pairs else 0.0
+    answers = raters * sheet.per_rater
+    per_pair = raters * sheet.counted / sheet.pairs if sheet.pairs else 0.0
     share = smallest_share(per_pair, habits.ties)
     seen = 0 if share is None else sum(max(gap, 1 - gap) >= share for gap in habits.gaps)
     seconds = answers * (1 + sheet.repeats) * habits.seconds

@@ -124,7 +124,7 @@ def intro(study: Study, given_group: str) -> dict[str, Any]:
     }
 
 
-def said_at_join(study: Study, given_group: str, sent: QueryDict) -> tuple[str, dict[str, Any]]:
+def said_at_join(study: Study, given_group: str, sent: QueryDict) -> tuple[str, dict[str, str | int]]:
     """The group that somebody who joins says they belong to ("" where another has said it), and what they say of eyes and screen.
     `Refused` where they do not agree, or an answer is missing."""
     if sent.get("agree") != "yes":

@@ -134,7 +134,7 @@ WRONG = {
     "two primary metrics": (
         "- key: corner_f1",
         "- {key: corner_f1, primary: true}\n      - {key: hss, primary: true}",
-        "expected one primary metric",
+        "expected one primary column",
     ),
     "a group of no item": ("path: reference", "path: reference\n      groups: {shed: north}", "groups.shed: expected an item"),
     "a reference that is not there": ("path: reference", "path: refs", 'there is no "refs" in the bundle'),

@@ -20,7 +20,6 @@ from evaluation.work.worker import drain
 from leaderboard.models import MetricChallenge, ProgramValues, Study, StudyAnalysis
 from leaderboard.models.metric_challenge import midnight
 from leaderboard.stats import mos_table
-from leaderboard.stats.minimums import ITEMS_FOR_FIGURE
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.records import plain
 from leaderboard.stats.states import Key, Reason
@@ -36,6 +35,7 @@ from tests.support.evaluation.programs import DRAWN, LENGTHS, passed, ready, wri
 from tests.support.factories import ChallengeFactory, PhaseFactory, gables, give_reference
 from tests.support.leaderboard.hidden_study import BLIND, CLOSER, hidden_study, on_hidden_items, sent, worked
 from tests.support.leaderboard.reasons import few_raters
+from tests.support.pages import coded
 from tests.support.processes import end_leases
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -149,9 +149,9 @@ def test_of_a_slow_item_no_more_than_its_effort_is_taken_and_the_others_are_foun
 
 
 def test_damaged_entries_take_no_part(study):
-    assert len(against.counted_answers(study)) == 216
+    assert len(against.answers_of(study)[0]) == 216
     study.entries.filter(label="farther").update(artifact="remove_high")
-    counted = against.counted_answers(Study.objects.get(pk=study.pk))
+    counted = against.answers_of(Study.objects.get(pk=study.pk))[0]
     assert len(counted) == 72
     assert {counted.entries[n] for n in (*counted.a, *counted.b)} == {"near", "far"}
 
@@ -159,9 +159,9 @@ def test_damaged_entries_take_no_part(study):
 def test_raters_whom_the_rules_of_a_study_of_pairs_leave_out_take_no_part(study):
     study.study_votes.filter(rater__name="rater 4").update(seconds=0.3)
     study.study_votes.exclude(rater__name="rater 4").update(seconds=4)
-    assert against.counted_answers(study).clusters.n_raters == 6
+    assert against.answers_of(study)[0].clusters.n_raters == 6
     Study.objects.filter(pk=study.pk).update(screening={"fast": {"seconds": 1.0, "share": 0.2, "answers": 10}})
-    counted = against.counted_answers(Study.objects.get(pk=study.pk))
+    counted = against.answers_of(Study.objects.get(pk=study.pk))[0]
     assert {counted.raters[n] for n in counted.rater} == {f"rater {n}" for n in (1, 2, 3, 5, 6)}
 
 
@@ -347,7 +347,7 @@ class TestOpinionScores:
     def test_published_means_decide_nothing(self, opinions):
         Study.objects.update(from_results=True)
         opinions.refresh_from_db()
-        with pytest.raises(Refused, match="the means alone were published"):
+        with pytest.raises(Refused, check=coded("wrong_study")):
             MetricChallenge.open(opinions, "Find one", timezone.now() + timedelta(days=30), None)
 
 
@@ -422,7 +422,7 @@ class TestChallenge:
         again.program.refresh_from_db()
         assert again.program.state == MetricProgram.State.WAITING
         contest.entries.update(created_at=timezone.now() - timedelta(days=1))
-        with pytest.raises(Refused, match="sent these files before"):
+        with pytest.raises(Refused, check=coded("sent_before")):
             contest.enter(people.owner, tmp_path / "a", "a.zip")
 
     def test_an_entry_without_a_figure_leaves_the_one_before_it_counted(self, contest, people, tmp_path):
@@ -461,11 +461,11 @@ class TestChallenge:
     def test_organizers_take_no_part_and_the_study_must_be_hidden(self, contest, study, people, tmp_path, client):
         client.force_login(people.organizer)
         assert client.get(f"/metric-challenges/{contest.pk}/").context["organizes"] is True
-        with pytest.raises(Refused, match="organize"):
+        with pytest.raises(Refused, check=coded("organizer")):
             contest.enter(people.organizer, written(tmp_path, CLOSER), "a.zip")
         Study.objects.update(is_public=True)
         study.refresh_from_db()
-        with pytest.raises(Refused, match="public"):
+        with pytest.raises(Refused, check=coded("public_study")):
             MetricChallenge.open(study, "Another", timezone.now() + timedelta(days=1), None)
 
     def test_nobody_can_work_out_which_samples_decide(self, study):
@@ -474,11 +474,11 @@ class TestChallenge:
 
     def test_a_half_has_the_samples_that_a_figure_needs(self, study):
         study.study_votes.exclude(sample__in=[f"house_{n:02d}" for n in range(1, 10)]).delete()
-        with pytest.raises(Refused, match=f"on 9 samples; a half needs {ITEMS_FOR_FIGURE} for any figure"):
+        with pytest.raises(Refused, check=coded("too_few_samples")):
             MetricChallenge.open(study, "Find a metric", timezone.now() + timedelta(days=1), None)
 
     def test_the_study_stays_hidden_until_it_has_ended(self, contest, study, people):
-        with pytest.raises(Refused, match="stay hidden until that has ended"):
+        with pytest.raises(Refused, check=coded("decides_a_challenge")):
             study.publish(people.organizer, True)
         contest.end(people.organizer)
         study.publish(people.organizer, True)
@@ -487,7 +487,7 @@ class TestChallenge:
     def test_before_and_after_its_time_nothing_is_taken(self, contest, people, tmp_path):
         MetricChallenge.objects.update(closes_at=timezone.now())
         contest.refresh_from_db()
-        with pytest.raises(Refused, match="has ended"):
+        with pytest.raises(Refused, check=coded("closed")):
             contest.enter(people.owner, written(tmp_path, CLOSER), "a.zip")
 
     def test_a_program_that_entered_has_no_page_and_is_no_metric_of_the_organizers(self, contest, people, tmp_path, client):

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leaderboard.stats.evidence.by_name import named_metrics, shared_groups
+from leaderboard.stats.evidence.by_name import named_metrics
 from leaderboard.stats.evidence.figure import Decided, SetFigure
 from leaderboard.stats.evidence.judged import Basis
 from leaderboard.stats.evidence.places import MetricDifference
@@ -129,8 +129,3 @@ def test_places_come_from_differences_pooled_over_the_sets_that_both_are_in():
     assert list(rows)[-1] == "bad" and set(rows) == set(names)
     assert rows["good"].places == (1, 2) and rows["same"].places == (1, 2) and rows["bad"].places == (3, 3)
     assert rows["good"].may_be_best and not rows["bad"].may_be_best
-
-
-def test_scenes_that_two_sets_have_by_one_name():
-    first, second = replace(THREE[0], groups=("Garden", "train", "mine")), replace(THREE[1], groups=("garden", "Train "))
-    assert shared_groups(first, second) == ["garden", "train"]
