@@ -117,6 +117,13 @@ def _acceptance_test_and_place(request: HttpRequest, pk: int) -> tuple[SuiteRun,
     return row, place_of(request.user, row.reference.phase)
 
 
+def _damage(name: str) -> str:
+    """A damage of pictures and its strength, in words."""
+    if name == design.CLEAN:
+        return "clean"
+    return wording.damage_words(name) + {"weak": ", weak", "strong": ", strong"}.get(name.rpartition(":")[2], "")
+
+
 def _scene(row: SuiteRun, verdict: design.SceneVerdict, sees_reference: bool) -> Scene:
     means = dict(verdict.means)
     single: dict[str, list[tuple[int, float]]] = {}
@@ -141,9 +148,7 @@ def _scene(row: SuiteRun, verdict: design.SceneVerdict, sees_reference: bool) ->
             for view, value in single.get(name, ())
         )
         group = design.BY_NAME[name].group if name in design.BY_NAME else ""
-        strength = {"weak": ", weak", "strong": ", strong"}.get(name.rpartition(":")[2], "")
-        words = "clean" if name == design.CLEAN else wording.damage_words(name) + strength
-        lines.append(Line(words, group, mean, left(mean), points, pictures.get(name)))
+        lines.append(Line(_damage(name), group, mean, left(mean), points, pictures.get(name)))
     band = None
     if verdict.band and verdict.band[2] > verdict.band[1]:
         band = (left(verdict.band[1]), round(left(verdict.band[2]) - left(verdict.band[1]), 2))

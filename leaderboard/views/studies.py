@@ -67,7 +67,7 @@ class Echo:
 
 @dataclass(frozen=True)
 class StudyBrief:
-    """What was found in a study: `basis` is its number of answers and people, `between` how often two people agree, `missing` the
+    """Findings of a study for a list: `basis` is its number of answers and people, `between` how often two people agree, `missing` the
     reason why that is unknown, `first` the first finding."""
 
     basis: str
