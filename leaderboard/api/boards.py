@@ -236,7 +236,9 @@ class MetricOut(Schema):
     paper: str = Field(description="Sources of its definition: authors, title and place of papers, and notes.")
     fingerprint: str = Field(description="Fingerprint of the metric with its default parameters.")
     properties: PropertyCount = Field(description="With the default parameters.")
-    cost_ms: float | None = Field(description="Milliseconds per item, here or on the machine that ran its sanity tests.")
+    cost_ms: float | None = Field(
+        description="Milliseconds per item when this service scored entries; before it timed one, when the metric ran its sanity tests."
+    )
 
 
 class RowQuery(Paging):

@@ -14,7 +14,7 @@ from leaderboard.wording.nouns import listed, plural
 from leaderboard.wording.statement import Part, Statement, Tone
 
 PRINTED_AS = {Statistic.PLCC: "PLCC", Statistic.SRCC: "SRCC", Statistic.KRCC: "KRCC"}
-PROCEDURES = {"logistic-of-other-groups": "a logistic curve that was fitted to the other {groups}"}
+PROCEDURES = {"logistic-of-other-groups": "The metric's values first pass a logistic curve that was fitted to the other {groups}."}
 NAMED = 3  # metrics that a sentence names; of more it says how many
 
 
@@ -136,11 +136,11 @@ def printed_with(record: EvidenceRecord, criterion: CriterionFigures, titles: Ma
     figures = None if chief is None else next((one for one in criterion.metrics.values() if one.column == chief.metric), None)
     if chief is None or figures is None or figures.srocc is None or not figures.srocc.shown or figures.srocc.value is None:
         return ""
-    after = f", after {PROCEDURES[chief.procedure].format(groups=plural(record.words.group))}" if chief.procedure else ""
+    after = PROCEDURES[chief.procedure].format(groups=plural(record.words.group)) + " " if chief.procedure else ""
     means = "people's plain means" if criterion.basis in (Basis.PERSONS, Basis.SCORES) else "the published means"
     one = " of one criterion" if len(record.criteria) > 1 else ""
     return (
-        f"The printed ρ counts all rows of the source and uses its score “{chief.against}”{after}; it keeps the source's sign. "
+        f"The source computes its ρ over all its rows, with its score “{chief.against}”, and keeps the sign. {after}"
         f"Our ρ across {plural(record.words.item)} leaves out references and uses {means}{one}: "
         f"for {titles.get(chief.metric, chief.metric)} {with_interval(figures.srocc, across=True)}."
     )
