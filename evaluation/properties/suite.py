@@ -53,14 +53,16 @@ TESTS = (
         "symmetry_0mean",
         "Symmetry (noise)",
         "Symmetry",
-        "The prediction is the reference with noise of unequal strength. Swapping the two does not change the distance.",
+        "The prediction is the reference with noise, stronger at some corners than at others. Swapping prediction and reference does not "
+        "change the distance.",
         published="Symmetry (0 mean, weighted)",
     ),
     Property(
         "near_symmetry_0mean",
         "Near symmetry (noise)",
         "Symmetry",
-        "The prediction is the reference with noise of unequal strength. Swapping the two changes the distance by at most 5 %.",
+        "The prediction is the reference with noise, stronger at some corners than at others. Swapping prediction and reference changes "
+        "the distance by at most 5 %.",
         published="Near symmetry (0 mean, weighted)",
     ),
     Property(

@@ -156,13 +156,21 @@ class SnapshotFull(SnapshotBrief):
     rows_url: str
 
 
-class CellOut(Schema):
-    value: float | None
-    ci: tuple[float, float] | None = Field(
+Interval = Annotated[
+    tuple[float, float] | None,
+    Field(
         description=f"95 % interval of the value; null under {GROUPS_FOR_BOARD_INTERVAL} groups, where all are equal, and for a metric of "
         "the whole set."
-    )
-    n: int = Field(description="Number of groups of items that the value is the mean of; of items if all share one group.")
+    ),
+]
+Groups = Annotated[int, Field(description="Number of groups of items that the value is the mean of; of items if all share one group.")]
+Flags = Annotated[dict[str, int], Field(description="Number of items that copied a clean view, or scored above all clean views, by flag.")]
+
+
+class CellOut(Schema):
+    value: float | None
+    ci: Interval
+    n: Groups
     rank: int | None
     ranks: tuple[int, int] | None = Field(
         description="95 % range of the entry's rank, for all entries at once. Null if the entry is not tested."
@@ -175,7 +183,7 @@ class CellOut(Schema):
         None,
         description="Ids of the entries that this entry is tied with, corrected for all pairs of the board. Null if not tested.",
     )
-    flags: dict[str, int] = Field(description="Number of items that copied a clean view, or scored above all clean views, by flag.")
+    flags: Flags
 
 
 class Row(PublicEntry):
@@ -228,7 +236,9 @@ class MetricOut(Schema):
     paper: str = Field(description="Sources of its definition: authors, title and place of papers, and notes.")
     fingerprint: str = Field(description="Fingerprint of the metric with its default parameters.")
     properties: PropertyCount = Field(description="With the default parameters.")
-    cost_ms: float | None = Field(description="Milliseconds per item, here or on the machine that ran its sanity tests.")
+    cost_ms: float | None = Field(
+        description="Milliseconds per item when this service scored entries; before it timed one, when the metric ran its sanity tests."
+    )
 
 
 class RowQuery(Paging):
@@ -368,9 +378,8 @@ def _row(board: Board, index: int) -> Row:
 
 
 def _standing(ranks: Ranks, index: int) -> dict[str, Any]:
-    both = _both((ranks.rank_low[index], ranks.rank_high[index]))
     loose = bool(ranks.loose) and ranks.loose[index]
-    return {"rank": ranks.rank[index], "ranks": both, "group": ranks.group[index], "loose": loose}
+    return {"rank": ranks.rank[index], "ranks": ranks.rank_range(index), "group": ranks.group[index], "loose": loose}
 
 
 def _both(ends: tuple) -> tuple | None:

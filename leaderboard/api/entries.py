@@ -20,12 +20,12 @@ from pydantic import Field
 from evaluation.models import Evaluation, Score
 from evaluation.work import progress as work_progress
 from evaluation.work.progress import Standing
+from leaderboard.api.boards import Flags, Groups, Interval
 from leaderboard.boards import flags
 from leaderboard.boards.scorecard import current_evaluation
 from leaderboard.entry_states import states
 from leaderboard.lookup import current_boards
 from leaderboard.records.board import Board
-from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.wording.items import FLAGS
 from submissions.api.common import (
     ANYBODY,
@@ -57,17 +57,14 @@ class ScoreOut(Schema):
     key: str
     title: str
     value: float | None
-    ci: tuple[float, float] | None = Field(
-        description=f"95 % interval of the value; null under {GROUPS_FOR_BOARD_INTERVAL} groups, where all are equal, and for a metric of "
-        "the whole set."
-    )
-    n: int = Field(description="Number of groups of items that the value is the mean of; of items if all share one group.")
+    ci: Interval
+    n: Groups
     n_ok: int
     n_missing: int
     n_invalid: int
     higher_is_better: bool
     unit: str
-    flags: dict[str, int] = Field(description="Number of items that copied a clean view, or scored above all clean views, by flag.")
+    flags: Flags
 
     @classmethod
     def by_slug(cls, evaluation: Evaluation) -> dict[str, ScoreOut]:
@@ -216,8 +213,7 @@ def serialize_many(request: HttpRequest, submissions: Sequence[Submission], now:
 
 def _rank(submission: Submission, board: Board | None) -> int | None:
     """Rank in the newest ranking, which may still have an entry that was disqualified since."""
-    at = board.index_of(submission.pk) if board is not None and submission.disqualified_at is None else None
-    return board.overall.rank[at] if board is not None and at is not None else None
+    return board.rank_of(submission.pk) if board is not None and submission.disqualified_at is None else None
 
 
 class ItemQuery(Paging):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from leaderboard.boards.people import People, of_board
-from leaderboard.boards.rows import place_of
 from leaderboard.boards.slope import slope, slope_of_two, split_of
-from leaderboard.records.board import Board, MetricColumn
+from leaderboard.records.board import Board
 from leaderboard.records.claim import FirstPlace
 from leaderboard.records.front import FirstByMeans, Front, Leader, Parted, SlopeLine, Turned
 
@@ -21,8 +20,7 @@ def front(board: Board) -> Front | None:
     first = board.overall.leaders[0]
     metric, entry = board.primary or board.metrics[0], board.entries[first]
     people, by_metrics = of_board(board), FirstPlace.by_metrics(board.overall)
-    column = people.column(board) if people else None
-    parted, by_means = _firsts(board, people, column) if people is not None else (None, None)
+    parted, by_means = _firsts(people) if people is not None else (None, None)
     return Front(
         id=entry.id,
         name=entry.name,
@@ -31,48 +29,46 @@ def front(board: Board) -> Front | None:
         value=(metric.value[first], *metric.interval(first)),
         bounds=metric.bounds,
         decimals=metric.decimals,
-        top=tuple(_leaders(board, column)),
-        people=people.basis if people is not None and column is not None else None,
+        top=tuple(_leaders(board, people)),
+        people=people.basis if people is not None and people.column is not None else None,
         parted=parted,
         level=board.overall.rank.count(1),
         open=len(by_metrics.open) if by_metrics is not None else 0,
-        turned=_turned(board, people, column) if people is not None else None,
+        turned=_turned(people) if people is not None else None,
         people_simulated=people is not None and people.study.simulated,
         by_means=by_means,
     )
 
 
-def _leaders(board: Board, column: MetricColumn | None) -> Iterator[Leader]:
+def _leaders(board: Board, people: People | None) -> Iterator[Leader]:
     """The first entries with their places, and whether a metric contradicts people on them."""
-    overall, marks = board.overall, board.people.marks if board.people is not None else {}
+    overall, marks = board.overall, people.found.marks if people is not None else {}
     against = {int(pk) for by_entry in marks.values() for pk, found in by_entry.items() if found}
     for n in [n for n in overall.order if overall.rank[n] is not None][:TOP]:
-        entry, rank = board.entries[n], overall.rank[n] or 0
-        low, high = (ends[n] if ends else None for ends in (overall.rank_low, overall.rank_high))
-        ranks = (low, high) if low is not None and high is not None else None
-        place = place_of(board, column, n)
+        entry, rank, ranks = board.entries[n], overall.rank[n] or 0, overall.rank_range(n)
+        place = people.place(n) if people is not None else None
         yield Leader(rank=rank, id=entry.id, name=entry.name, team=entry.team, ranks=ranks, place=place, against=entry.id in against)
 
 
-def _firsts(board: Board, people: People, column: MetricColumn | None) -> tuple[Parted | None, FirstByMeans | None]:
+def _firsts(people: People) -> tuple[Parted | None, FirstByMeans | None]:
     """The entries that the metrics and people put first, where these are two: by a test of people's answers, or by published means."""
-    claim = people.claim(board)
+    claim = people.claim
     if claim is None or not claim.of_two:
         return None, None
-    drawn = slope(board, column, split_of(board, column))
+    drawn = slope(people, split_of(people))
     lines = drawn.lines if drawn else ()
     ours, theirs = claim.metrics[0], claim.people[0]
     if claim.parted is not None:
         return claim.parted.model_copy(update={"lines": lines, "ids": _ids(lines, *claim.parted.pair)}), None
     if not claim.means or len(claim.metrics) > 1 or len(claim.people) > 1 or ours == theirs:
         return None, None
-    index = board.index_of(theirs[1])
-    rank = board.overall.rank[index] if index is not None else None
+    rank = people.board.rank_of(theirs[1])
     return None, FirstByMeans(metrics=ours, people=theirs, rank=rank, lines=lines, ids=_ids(lines, ours, theirs))
 
 
-def _turned(board: Board, people: People, column: MetricColumn | None) -> Turned | None:
+def _turned(people: People) -> Turned | None:
     """The surest contradiction of a metric and people, by the lower end of how often people pick theirs."""
+    board = people.board
     found = [
         (low, against, index, mark.id, mark)
         for slug, by_entry in people.found.marks.items()
@@ -87,7 +83,7 @@ def _turned(board: Board, people: People, column: MetricColumn | None) -> Turned
         return None
     _, against, index, other_id, mark = max(found, key=lambda one: one[0])
     other = board.index_of(other_id)
-    drawn = slope_of_two(board, against, column, index, other) if column is not None and other is not None else None
+    drawn = slope_of_two(people, against, index, other) if other is not None else None
     lines = drawn.lines if drawn else ()
     ahead, preferred = (board.entries[index].name, board.entries[index].id), (mark.preferred, other_id)
     return Turned(

@@ -9,7 +9,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db.models import Count, Prefetch
@@ -343,7 +343,7 @@ def _metric(
         ci_high=high,
         n=values.n,
         rank=list(board.rank),
-        **_certain(board, board.rank, board.order, uncertainty.FIRST),
+        **_certain(board, board.rank, board.order, uncertainty.FIRST)._asdict(),
         pairs=Pairs(tested=list(board.tested), p=[row[place + 1 :].tolist() for place, row in enumerate(board.p_tested)]),
         leads=[(i, round(float(shares[i]), 4)) for i in board.order[:LEADERS] if shares[i] > 0],
         order=ranking.order(values.value, higher),
@@ -393,20 +393,20 @@ def _overall(
     slugs = [m.slug for m in used]
     columns = [ranking.Column(m.slug, m.value, m.higher_is_better, m.weight, m.slug == primary) for m in used]
     reason = NoOrder.MAY_NOT_RANK if by_primary and shown_only else ranking.no_order(rule, columns)
-    nothing = [None] * n
-    certain: dict[str, Any] = {"rank_low": nothing, "rank_high": nothing, "group": nothing, "loose": [False] * n, "untested": [""] * n}
+    nothing: list[int | None] = [None] * n
+    certain, fixed = Certain(nothing, nothing, nothing, [False] * n, [""] * n), list[str]()
     if reason is not None:
         problem = NoOverallRank(reason=reason, title=shown_only if reason is NoOrder.MAY_NOT_RANK else None)
         without: dict[str, Any] = {"rank": nothing, "value": nothing, "ranks": nothing, "incomplete": 0, "order": list(range(n))}
-        return Overall(rule=rule, metrics=slugs, problem=problem, higher_is_better=False, **without, **certain)
+        return Overall(rule=rule, metrics=slugs, problem=problem, higher_is_better=False, **without, **certain._asdict())
     places = ranking.overall(rule, columns, counted)
     ranks, values = [place.rank for place in places], [place.value for place in places]
     higher = ranking.overall_higher_is_better(rule, columns)
     order = ranking.order(values, higher)
     if by_primary:
-        certain = {name: getattr(used[0], name) for name in certain}
-    else:
-        certain |= _of_several(rule, used, matrices, counted, ranks, order)
+        certain = Certain(*(getattr(used[0], name) for name in Certain._fields))
+    elif (found := _of_several(rule, used, matrices, counted, ranks, order)) is not None:
+        certain, fixed = found
     return Overall(
         rule=rule,
         metrics=slugs,
@@ -417,7 +417,8 @@ def _overall(
         ranks=[list(place.ranks) or None for place in places],
         incomplete=sum(not place.ranks for place in places),
         order=order,
-        **certain,
+        fixed=fixed,
+        **certain._asdict(),
     )
 
 
@@ -428,38 +429,36 @@ def _of_several(
     counted: list[bool],
     ranks: Sequence[int | None],
     order: Sequence[int],
-) -> dict[str, Any]:
-    """Ranges of ranks and brackets of an order by several metrics, and those of them without values per item; empty where all are."""
+) -> tuple[Certain, list[str]] | None:
+    """Ranges of ranks and brackets of an order by several metrics, and those of them without values per item; None where all are."""
     fixed = [index for index, m in enumerate(used) if np.isnan(matrices[m.slug][counted]).all()]
     if len(fixed) == len(used):
-        return {}
+        return None
     scores = [[value if part else None for value, part in zip(m.value, counted, strict=True)] for m in used]
     samples, weights = np.stack([matrices[m.slug] for m in used]), [m.weight for m in used]
     found = overall_brackets(rule, samples, [m.higher_is_better for m in used], weights, fixed, scores)
-    return _certain(found, ranks, order, OVERALL_FIRST) | {"fixed": [used[index].slug for index in fixed]}
+    return _certain(found, ranks, order, OVERALL_FIRST), [used[index].slug for index in fixed]
 
 
-def _certain(found: uncertainty.Board | OverallBoard, ranks: Sequence[int | None], order: Sequence[int], most: int) -> dict[str, Any]:
-    """Ranges of ranks and brackets as a column and the overall order keep them, of which the first `most` entries are tested."""
-    ends = [interval or (None, None) for interval in found.rank_interval]
-    return {
-        "rank_low": [low for low, _ in ends],
-        "rank_high": [high for _, high in ends],
-        "group": list(found.bracket),
-        "loose": list(found.loose),
-        "untested": _untested(found.bracket, ranks, order, most),
-    }
+class Certain(NamedTuple):
+    """Ranges of ranks and brackets, as a column and the overall order keep them."""
+
+    rank_low: list[int | None]
+    rank_high: list[int | None]
+    group: list[int | None]
+    loose: list[bool]
+    untested: list[str]
 
 
-def _untested(brackets: Sequence[int | None], ranks: Sequence[int | None], order: Sequence[int], most: int) -> list[str]:
-    """Reasons why ranked entries are in no bracket where others are: an entry "lacks" groups that most have, or stands below the "first"
-    `most`; empty for all others."""
-    found = [""] * len(ranks)
-    tested = [place for place, index in enumerate(order) if brackets[index] is not None]
+def _certain(found: uncertainty.Board | OverallBoard, ranks: Sequence[int | None], order: Sequence[int], most: int) -> Certain:
+    """Those of an order of which the first `most` entries are tested. `untested` says why ranked entries are in no bracket where others
+    are: an entry "lacks" groups that most have, or is below the "first" ones."""
+    ends, untested = [interval or (None, None) for interval in found.rank_interval], [""] * len(ranks)
+    tested = [place for place, index in enumerate(order) if found.bracket[index] is not None]
     for place, index in enumerate(order):
-        if tested and ranks[index] is not None and brackets[index] is None:
-            found[index] = "first" if len(tested) == most and place > tested[-1] else "lacks"
-    return found
+        if tested and ranks[index] is not None and found.bracket[index] is None:
+            untested[index] = "first" if len(tested) == most and place > tested[-1] else "lacks"
+    return Certain([low for low, _ in ends], [high for _, high in ends], list(found.bracket), list(found.loose), untested)
 
 
 def scale(

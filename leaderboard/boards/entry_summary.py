@@ -5,10 +5,11 @@ All of it is of the ranking as it stands: significant means by the leaderboard's
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from leaderboard.boards.people import People, of_board
-from leaderboard.boards.rows import place_of
 from leaderboard.boards.unranked import unranked
-from leaderboard.records.board import PEOPLE, Board, MetricColumn
+from leaderboard.records.board import Board, MetricColumn
 from leaderboard.records.cell import Cell, Strip, position
 from leaderboard.records.claim import FirstPlace
 from leaderboard.records.entry_summary import EntrySummary, Extremes, FromFirst, OwnPlace, OwnRank
@@ -24,26 +25,25 @@ def entry_summary(board: Board, index: int) -> EntrySummary:
     return EntrySummary(
         _rank(board, index),
         unranked(board, board.overall, index),
-        _place_with_people(board, people, index) if people is not None else None,
+        _place_with_people(people, index) if people is not None else None,
         _extremes(board, index),
     )
 
 
 def _rank(board: Board, index: int) -> OwnRank | None:
     overall = board.overall
-    rank, low, high = overall.rank[index], overall.rank_low[index], overall.rank_high[index]
+    rank, ends, n = overall.rank[index], overall.rank_range(index), overall.n_ranked
     if rank is None:
         return None
-    ranks = [place for place in overall.rank if place is not None]
-    found = OwnRank(rank, len(ranks), ranks.count(rank), board.rule)
-    if low is None or high is None or len(ranks) < 2:
+    found = OwnRank(rank, n, overall.rank.count(rank), board.rule)
+    if ends is None or n < 2:
         return found
-    ahead, behind = low - 1, len(ranks) - high
-    tied = len(ranks) - 1 - ahead - behind
+    ahead, behind = ends[0] - 1, n - ends[1]
+    tied = n - 1 - ahead - behind
     # They are known where one metric decides the order and is tied on nobody else.
     deciding = board.column(overall.metrics[0]) if overall.rule == "primary" and overall.metrics else None
     names = [] if deciding is None else [board.entries[n].name for n in tied_with(deciding, index)]
-    return OwnRank(found.rank, found.ranked, found.level, found.rule, ahead, behind, tied, tuple(names) if len(names) == tied else ())
+    return replace(found, ahead=ahead, behind=behind, tied=tied, names=tuple(names) if len(names) == tied else ())
 
 
 def tied_with(column: MetricColumn, index: int) -> list[int]:
@@ -54,13 +54,8 @@ def tied_with(column: MetricColumn, index: int) -> list[int]:
 
 def _extremes(board: Board, index: int) -> Extremes | None:
     """The metrics by which an entry ranks best and worst, where the intervals of these ranks do not touch."""
-    places = [
-        (place, low, high, metric.title)
-        for metric in board.metrics
-        if (place := metric.rank[index]) is not None
-        and (low := metric.rank_low[index]) is not None
-        and (high := metric.rank_high[index]) is not None
-    ]
+    ranks = ((metric.rank[index], metric.rank_range(index), metric.title) for metric in board.metrics)
+    places = [(rank, *ends, title) for rank, ends, title in ranks if rank is not None and ends is not None]
     if len(places) < 2:
         return None
     best, worst = min(place for place, *_ in places), max(place for place, *_ in places)
@@ -70,15 +65,15 @@ def _extremes(board: Board, index: int) -> Extremes | None:
     return Extremes(best, tuple(title for *_, title in top), worst, tuple(title for *_, title in bottom))
 
 
-def _place_with_people(board: Board, people: People, index: int) -> OwnPlace | None:
+def _place_with_people(people: People, index: int) -> OwnPlace | None:
     """None where they did not judge the entry, or too few did for a figure, and of means alone, which stand among its values."""
-    found, column = people.found, people.column(board)
+    found, column, entries = people.found, people.column, people.board.entries
     if found.people < 2 or column is None:
         return None
     value, (low, high), rank = column.value[index], column.interval(index), column.rank[index]
     if value is None or low is None or high is None:
         return None
-    first = people.first_place(board)
+    first = people.first_place
     theirs = first or NOBODY_FIRST
     against, tied = found.over[index] if found.over else None, None
     if first is not None and rank is not None and rank > 1 and (first.tested or (against is not None and against.p_holm is not None)):
@@ -87,15 +82,15 @@ def _place_with_people(board: Board, people: People, index: int) -> OwnPlace | N
         value=value,
         low=low,
         high=high,
-        place=None if first is None and rank == 1 else place_of(board, column, index),
+        place=None if first is None and rank == 1 else people.place(index),
         is_first=rank == 1 and first is not None,
-        placed=len(column.rank) - column.rank.count(None),
-        firsts=tuple(board.entries[n].name for n in theirs.level if n != index),
-        open=tuple(board.entries[n].name for n in theirs.open),
+        placed=column.n_ranked,
+        firsts=tuple(entries[n].name for n in theirs.level if n != index),
+        open=tuple(entries[n].name for n in theirs.open),
         others=len(theirs.open) + len(theirs.behind),
         tested=theirs.tested,
         tied=tied,
-        among_ranked=bool(people.unplaced_before(board)),
+        among_ranked=bool(people.unplaced_before),
         n=found.n[index],
         basis=people.basis,
         counts=found.counts(people.noun),
@@ -108,9 +103,10 @@ def _place_with_people(board: Board, people: People, index: int) -> OwnPlace | N
 def strips(board: Board, index: int) -> list[Strip]:
     """People's line first, then each metric's in the board's order; none for what the entry has no value in."""
     people = of_board(board)
-    people_column = people.column(board) if people else None
-    columns = [people_column, *board.metrics] if people_column is not None else board.metrics
-    return [_strip(board, column, index, own) for column in columns if (own := column.value[index]) is not None]
+    found = [_strip(board, column, index, own) for column in board.metrics if (own := column.value[index]) is not None]
+    if people is None or people.column is None or (own := people.column.value[index]) is None:
+        return found
+    return [replace(_strip(board, people.column, index, own), place=people.place(index), is_people=True), *found]
 
 
 def _strip(board: Board, column: MetricColumn, index: int, own: float) -> Strip:
@@ -126,8 +122,7 @@ def _strip(board: Board, column: MetricColumn, index: int, own: float) -> Strip:
     if low is not None and high is not None:
         start, stop = sorted(_place(scale, end, higher) for end in (low, high))
         left, width = start, round(stop - start, 1)
-    rank, is_people = column.rank[index], column.slug == PEOPLE
-    first, last = column.rank_low[index], column.rank_high[index]
+    rank, ranks = column.rank[index], column.rank_range(index)
     return Strip(
         Cell(column, index, board.resampled),
         ticks="".join(f"M{place:g} 0V14" for place in sorted(others)),
@@ -135,10 +130,9 @@ def _strip(board: Board, column: MetricColumn, index: int, own: float) -> Strip:
         dot=_place(scale, own, higher),
         left=left,
         width=width,
-        place=place_of(board, column, index) if is_people else (rank, rank) if rank is not None else None,
-        ranks=(first, last) if first is not None and last is not None and first != last else None,
+        place=(rank, rank) if rank is not None else None,
+        ranks=ranks if ranks is not None and ranks[0] != ranks[1] else None,
         from_first=from_first(board, column, index),
-        is_people=is_people,
         n_worse=n_worse,
         n_better=n_better,
     )

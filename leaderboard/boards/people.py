@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from leaderboard.records.agreement import Line
 from leaderboard.records.board import PEOPLE, Board, ColumnAgreement, HumanAgreement, MetricColumn
 from leaderboard.records.claim import Claim, FirstPlace
-from leaderboard.records.front import Parted
-from leaderboard.records.people import Basis
+from leaderboard.records.front import Parted, Place
 from leaderboard.records.study import Summary
 from leaderboard.records.unit import NOUN
 from leaderboard.stats.agreement import Agreement
@@ -76,12 +76,13 @@ class GroupChart:
 class People:
     """People as a ranking has them, for the page of its board."""
 
-    def __init__(self, found: HumanAgreement, titles: Mapping[str, str], noun: str = NOUN) -> None:
-        self.found, self.titles, self.noun = found, titles, noun
-        self.study, self.at = found.study, found.at
+    def __init__(self, board: Board, found: HumanAgreement) -> None:
+        self.board, self.found, self.noun = board, found, board.resampled
+        self.study, self.at, self.basis = found.study, found.at, found.basis
         self.opinions = found.kind == "opinions"
         self.sampled = not found.unsampled
         self.columns = {line.slug: line for line in found.metrics if not line.reference_point}
+        self.titles = {metric.slug: metric.title for metric in board.metrics}
 
     @property
     def another(self) -> Figure | None:
@@ -96,11 +97,6 @@ class People:
     @property
     def only_means(self) -> bool:
         return self.found.of == "means"
-
-    @property
-    def basis(self) -> Basis:
-        """Answers that the figures are of."""
-        return self.found.basis
 
     @property
     def lines(self) -> list[Line]:
@@ -154,13 +150,25 @@ class People:
                 charts.append(GroupChart(name, lines, self.another if not name else None))
         return charts
 
-    def first_place(self, board: Board) -> FirstPlace | None:
+    @cached_property
+    def _places(self) -> list[int | None]:
+        """Places of the entries that hold a rank, by people's values alone."""
+        return rank([value if entry.counted else None for value, entry in zip(self.values, self.board.entries, strict=True)], True)
+
+    def place(self, index: int) -> Place | None:
+        """Place of an entry, as its 95 % range; None without one."""
+        place = self.column.rank[index] if self.column is not None else None
+        if place is None:
+            return None
+        low, high = (self.found.places[index] if self.found.places else None) or (place, place)
+        return (place, place) if low == high else (low, high)
+
+    @cached_property
+    def first_place(self) -> FirstPlace | None:
         """First place with people, as the study's own page states it; None where nobody is first, or one entry alone has a place."""
-        first, found = self.found.first, self.found
+        first, found, places = self.found.first, self.found, self._places
         if first is None:
             return None
-        counted = [value if entry.counted else None for value, entry in zip(self.values(board), board.entries, strict=True)]
-        places = rank(counted, True)
         level = [n for n, place in enumerate(places) if place == 1]
         others = [n for n, place in enumerate(places) if place is not None and place > 1]
         if len(level) + len(others) < 2:
@@ -172,43 +180,40 @@ class People:
         may = [n for n, one in over.items() if one is None or one.p_holm is None or one.p_holm > ALPHA]
         return FirstPlace.of(level, others, may, None, False)
 
-    def values(self, board: Board) -> list[float | None]:
+    @cached_property
+    def values(self) -> list[float | None]:
         """People's value of each entry, without those that too few people judged, or on too few items."""
         few = self.found.few or {}
-        return [None if str(entry.id) in few else value for value, entry in zip(self.found.value, board.entries, strict=True)]
+        return [None if str(entry.id) in few else value for value, entry in zip(self.found.value, self.board.entries, strict=True)]
 
-    def unplaced_before(self, board: Board) -> list[int]:
-        """Entries that hold no rank, as a baseline does, and that people put before the first of those that do."""
-        first, value = self.found.first, self.values(board)
-        best = None if first is None else value[first]
-        if best is None:
-            return []
-        rivals = ((n, v) for n, (v, entry) in enumerate(zip(value, board.entries, strict=True)) if not entry.counted)
-        return [n for n, v in rivals if v is not None and v > best + EQUAL]
+    @property
+    def unplaced_before(self) -> list[str]:
+        """Entries that hold no rank, as a baseline does, and that people put before the first of those that do, by name."""
+        best = None if self.found.first is None else self.values[self.found.first]
+        rivals = ((entry, v) for v, entry in zip(self.values, self.board.entries, strict=True) if not entry.counted)
+        return [entry.name for entry, v in rivals if best is not None and v is not None and v > best + EQUAL]
 
-    def claim(self, board: Board) -> Claim | None:
+    @cached_property
+    def claim(self) -> Claim | None:
         """First places by the board's rule and with people, where both are known."""
-        found, theirs, entries, leaders = self.found, self.first_place(board), board.entries, board.overall.leaders
+        found, theirs, entries, leaders = self.found, self.first_place, self.board.entries, self.board.overall.leaders
         if found.people < 2 or theirs is None or found.first is None or not leaders:
             return None
-        leader, first, values = leaders[0], found.first, self.values(board)
+        leader, first = leaders[0], found.first
         level = [first, *(n for n in theirs.level if n != first)] if len(theirs.level) > 1 else [first]
         metrics, people = ([(entries[n].name, entries[n].id) for n in some] for some in (leaders, level))
         if self.only_means or found.reason is not None:
             reason = None if self.only_means else found.reason
             return Claim(tuple(metrics), tuple(people), theirs, means=self.only_means, reason=reason)
-        if values[leader] is None:
+        if self.values[leader] is None:
             return None
         # Entries of other parts of the study were compared with others than these.
         unmet = sum(value is None and n > 0 and entry.counted for value, n, entry in zip(found.value, found.n, entries, strict=True))
-        before = tuple(entries[n].name for n in self.unplaced_before(board))
-        by_metrics = FirstPlace.by_metrics(board.overall)
-        claim = Claim(tuple(metrics), tuple(people), theirs, by_metrics, unmet=unmet, before=before)
-        if len(leaders) > 1 or len(level) > 1:
-            return claim
-        return self._of_two(claim, leader, first, board.imported is not None)
+        by_metrics = FirstPlace.by_metrics(self.board.overall)
+        claim = Claim(tuple(metrics), tuple(people), theirs, by_metrics, unmet=unmet, before=tuple(self.unplaced_before))
+        return claim if len(leaders) > 1 or len(level) > 1 else self._of_two(claim, leader, first)
 
-    def _of_two(self, claim: Claim, leader: int, first: int, imported: bool) -> Claim:
+    def _of_two(self, claim: Claim, leader: int, first: int) -> Claim:
         """The claim on one entry that is first by the metrics, `leader`, and one that is `first` with people: by the test of the two."""
         found, theirs, by_metrics = self.found, claim.first, claim.first_by_metrics
         if leader == first:
@@ -228,20 +233,20 @@ class People:
             ends=against.value,
             basis=self.basis,
             simulated=self.study.simulated,
-            imported=imported,
+            imported=self.board.imported is not None,
             open=by_metrics is not None and first in by_metrics.open,
         )
         return replace(claim, parted=parted)
 
-    def column(self, board: Board) -> MetricColumn | None:
+    @cached_property
+    def column(self) -> MetricColumn | None:
         """People's preference as a column of the board; None where they judged none of its entries."""
-        agreement, known = self.found, self.values(board)
+        agreement, known = self.found, self.values
         ends = [v for v in (*known, *agreement.low, *agreement.high) if v is not None]
         if not ends or (agreement.people >= 2 and not self.only_means and agreement.reason is not None):
             return None  # below the smallest numbers there is no figure
-        n = len(board.entries)
-        counted = [v if entry.counted else None for v, entry in zip(known, board.entries, strict=True)]
-        has_places = sum(v is not None for v in counted) > 1  # one alone is first of nothing
+        nothing: list[int | None] = [None] * len(known)
+        has_places = len(known) - self._places.count(None) > 1  # one alone is first of nothing
         return MetricColumn(
             slug=PEOPLE,
             key=PEOPLE,
@@ -249,7 +254,7 @@ class People:
             fingerprint="",
             params={},
             higher_is_better=True,
-            unit=self.found.basis.unit,
+            unit=self.basis.unit,
             is_primary=False,
             in_ranking=False,
             weight=0.0,
@@ -258,11 +263,11 @@ class People:
             value=known,
             ci_low=agreement.low,
             ci_high=agreement.high,
-            n=[0] * n,  # over how many answers the interval is: 0 says that this is not known, and is no reason to hide it
-            rank=rank(counted, True) if has_places else [None] * n,
-            rank_low=[None] * n,
-            rank_high=[None] * n,
-            group=[None] * n,
+            n=[0] * len(known),  # over how many answers the interval is: 0 says that this is not known, and is no reason to hide it
+            rank=self._places if has_places else nothing,
+            rank_low=nothing,
+            rank_high=nothing,
+            group=nothing,
             order=order(known, True),
             percent=not self.opinions,
         )
@@ -270,16 +275,7 @@ class People:
 
 def of_board(board: Board) -> People | None:
     """People as the ranking has them; None where it has none."""
-    titles = {metric.slug: metric.title for metric in board.metrics}
-    return People(board.people, titles, board.resampled) if board.people is not None else None
-
-
-def with_people(board: Board) -> Board:
-    """The ranking with people's preferences as its first column, if they rated any of its entries. It is beside the rank, so every screen
-    shows it, however many metrics follow."""
-    people = of_board(board)
-    column = people.column(board) if people else None
-    return board.model_copy(update={"metrics": [column, *board.metrics]}) if column else board
+    return People(board, board.people) if board.people is not None else None
 
 
 def spread(value: float | None, low: float | None, high: float | None, rows: Sequence[Sequence[float | None]]) -> dict[str, float] | None:

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from leaderboard.boards.people import of_board
 from leaderboard.boards.unranked import unranked, untested
 from leaderboard.exports.tables.table import Caption, Column, People, Row, Table
-from leaderboard.records.board import PEOPLE, WAITING, Board, MetricColumn, Ranks
+from leaderboard.records.board import WAITING, Board, MetricColumn, Ranks
 from leaderboard.records.cell import Cell, FoldedRank, Line
-from leaderboard.records.front import Place
 from leaderboard.stats.meaning import At, Difference
 from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.two_way_intervals import Figure
@@ -46,12 +46,14 @@ class BoardRows:
 
     def __init__(self, board: Board, choice: Choice, team: int | None = None, per_page: int = PER_PAGE) -> None:
         self.board, self.team, self.per_page = board, team, per_page
-        self.marks = board.people.marks if board.people is not None else {}
-        self.by_slug = {metric.slug: metric for metric in board.metrics}
+        self.said = of_board(board)
+        self.people = self.said.column if self.said is not None else None
+        self.metrics = board.metrics
+        # What people prefer is beside the rank, so every screen shows it, however many metrics follow.
+        self.columns = [*([self.people] if self.people is not None else []), *board.metrics]
+        self.by_slug = {column.slug: column for column in self.columns}
         known = choice.sort in self.by_slug or choice.sort in (OVERALL, *TEXT_SORTS)
         self.choice = choice if known else replace(choice, sort=OVERALL)
-        self.people = self.by_slug.get(PEOPLE)
-        self.metrics = [metric for metric in board.metrics if metric.slug != PEOPLE]
 
     @cached_property
     def stated(self) -> dict[str, EntryField]:
@@ -169,6 +171,7 @@ class BoardRows:
     def _cells(self, index: int, next_: int | None) -> Iterator[Cell]:
         """The values of an entry in the metrics in sight; `next_` is the entry of the row below."""
         board, entry = self.board, self.board.entries[index]
+        marks = board.people.marks if board.people is not None else {}
         # Of two that people judged, they say it themselves.
         asked = board.people is not None and next_ is not None and board.people.n[index] > 0 and board.people.n[next_] > 0
         for metric in self.visible_metrics:
@@ -180,7 +183,7 @@ class BoardRows:
                 index,
                 board.resampled,
                 waits=metric.slug in (entry.waiting or ()),
-                against=tuple(self.marks.get(metric.slug, {}).get(str(entry.id), ())),
+                against=tuple(marks.get(metric.slug, {}).get(str(entry.id), ())),
                 difference=difference,
             )
 
@@ -188,7 +191,7 @@ class BoardRows:
     def _last_of_cut(self) -> int:
         """The last rank, where entries below the first ones are not tested; else 0. An entry whose interval reaches it may have any rank
         below."""
-        return sum(rank is not None for rank in self.standing.rank) if "first" in self.standing.untested else 0
+        return self.standing.n_ranked if "first" in self.standing.untested else 0
 
     def _line(self, index: int, next_: int | None, bracket: str) -> Line:
         board, standing, overall = self.board, self.standing, self.board.overall
@@ -216,7 +219,7 @@ class BoardRows:
             unranked=unranked(board, standing, index),
             value=overall.value[index],
             people=people,
-            place=place_of(board, self.people, index),
+            place=self.said.place(index) if self.said is not None else None,
             cells=tuple(self._cells(index, next_)),
             folded=tuple(FoldedRank(round(100 * (n - 1) * step, 1), n, tuple(titles)) for n, titles in sorted(folded.items())),
             mine=self.team is not None and entry.team_id == self.team,
@@ -242,15 +245,15 @@ class BoardRows:
             people[line.slug] = People(figures, line.places, line.trained, is_few=found.reason is not None and found.of != "means")
         # A file draws no interval, so that what people prefer is written like a metric, and of how many answers it is.
         written = {"percent": False, "n": found.n} if found is not None else {}
-        metrics = (m.model_copy(update=written) if m is self.people else m for m in board.metrics)
+        metrics = (m.model_copy(update=written) if m is self.people else m for m in self.columns)
         columns = tuple(Column(metric, people.get(metric.slug)) for metric in metrics)
         rows = []
         for index in self.indices:
             entry = board.entries[index]
             flags = [word for word in ("baseline", "verified", "late") if getattr(entry, word)]
-            rank, low, high = overall.rank[index], overall.rank_low[index], overall.rank_high[index]
             stated = tuple(getattr(entry, field.public) for field in self.stated_in_sight.values())
-            rows.append(Row(index, rank, entry.name, entry.team, low, high, (*flags, *filter(None, [entry.state])), stated))
+            flags += filter(None, [entry.state])
+            rows.append(Row(index, overall.rank[index], entry.name, entry.team, overall.rank_range(index), tuple(flags), stated))
         titles = self.stated_titles()
         fields = tuple((field, titles[key]) for key, field in self.stated_in_sight.items())
         return Table(caption, columns, tuple(rows), board.resampled, fields)
@@ -279,12 +282,3 @@ def meaning(metric: MetricColumn, difference: Difference, first: int, second: in
     if values[0] is None or values[1] is None or values[0] == values[1]:
         return None
     return difference.at(values[0] - values[1])
-
-
-def place_of(board: Board, column: MetricColumn | None, index: int) -> Place | None:
-    """Place of an entry in the column of people, as its 95 % range; None without one."""
-    place = column.rank[index] if column is not None else None
-    if place is None:
-        return None
-    low, high = (board.people.places[index] if board.people is not None and board.people.places else None) or (place, place)
-    return (place, place) if low == high else (low, high)

@@ -33,7 +33,7 @@ class Result:
     score: Score
     cell: Cell
     rank: int | None
-    ranks: tuple[int | None, int | None]  # its 95 % range
+    ranks: tuple[int, int] | None  # its 95 % range
     vector: np.ndarray  # values per item, float64 with NaN: of the scenes alone that the column is ranked by
 
     @property
@@ -93,10 +93,8 @@ def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
             order=[0],
             flagged=[(0, *one) for one in flags.counts(score.flags).items()] or None,
         )
-        rank, low, high = (None, None, None)
-        if column is not None and index is not None:
-            rank, low, high = column.rank[index], column.rank_low[index], column.rank_high[index]
-        made.append(Result(own, spec, score, Cell(own, 0, noun), rank, (low, high), vector))
+        rank, ranks = (None, None) if column is None or index is None else (column.rank[index], column.rank_range(index))
+        made.append(Result(own, spec, score, Cell(own, 0, noun), rank, ranks, vector))
     return made
 
 

@@ -47,7 +47,6 @@ def _entry_rows(
     before: Apart | None = None
     for n, entry in enumerate([*ordered, *summary.unranked]):
         page = pages.get(entry.method)
-        index = board.index_of(page.id) if board is not None and page is not None else None
         apart = Apart.FEW if n >= len(ordered) else None if entry.in_main_part else Apart.UNMET
         entries.append(
             EntryRow(
@@ -56,7 +55,7 @@ def _entry_rows(
                 page=page,
                 known=summary.shows(entry),
                 bar=spread(*entry.value, [summary.scale if summary.opinions else (0.0, 1.0)]),
-                on_board=board.overall.rank[index] if board is not None and index is not None else None,
+                on_board=board.rank_of(page.id) if board is not None and page is not None else None,
                 against=tuple(against.get(entry.method, ())),
                 opens=apart if entries and apart is not before else None,
             )

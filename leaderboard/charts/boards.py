@@ -11,6 +11,7 @@ from typing import TypeGuard
 
 import numpy as np
 
+from leaderboard.records.board import ColumnHead
 from leaderboard.records.chart import Axis, Bars, Box, Chart, Dot, Dots, Level, Line, Mark, short
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.uncertainty import Paired
@@ -19,24 +20,6 @@ from leaderboard.wording.nouns import NOUN, counted, verb
 
 MAX_ENTRIES = 30  # rows that can still be read
 MAX_POINTS = 3000  # single points drawn in one chart
-
-
-@dataclass(frozen=True)
-class Metric:
-    """The metric of a chart's numbers."""
-
-    title: str
-    higher_is_better: bool
-    unit: str = ""
-
-    @property
-    def label(self) -> str:
-        unit = f" [{self.unit}]" if self.unit else ""
-        return f"{self.title}{unit} {'↑' if self.higher_is_better else '↓'}"
-
-    @property
-    def direction(self) -> str:
-        return "higher is better" if self.higher_is_better else "lower is better"
 
 
 @dataclass(frozen=True)
@@ -79,19 +62,14 @@ class RankRow:
 
     label: str
     rank: int | None
-    low: int | None = None
-    high: int | None = None
-
-    @property
-    def interval(self) -> tuple[int, int] | None:
-        return None if self.low is None or self.high is None else (self.low, self.high)
+    interval: tuple[int, int] | None = None
 
     @property
     def words(self) -> str:
-        return "no interval" if self.interval is None else f"{self.low}–{self.high}"
+        return "no interval" if self.interval is None else f"{self.interval[0]}–{self.interval[1]}"
 
 
-def distributions(metric: Metric, series: Sequence[Series], items: Sequence[str], noun: str = "item") -> Chart:
+def distributions(metric: ColumnHead, series: Sequence[Series], items: Sequence[str], noun: str = "item") -> Chart:
     """Spread of each entry's values over the items: a box and, if they are few enough to be distinguished, every item as a point. Entries
     in the order given, at most the first 30."""
     columns = ("Entry", "Values", "Minimum", "Lower quartile", "Median", "Upper quartile", "Maximum")
@@ -118,11 +96,11 @@ def distributions(metric: Metric, series: Sequence[Series], items: Sequence[str]
         f"the best median is {rounded(medians[first]).text}, of {drawn[first][0]}{alike}."
     )
     y = _entry_axis([label for label, _ in drawn])
-    return Chart(summary, columns, tuple(rows), Axis(metric.label), y, tuple(boxes), height=96 + 30 * len(drawn))
+    return Chart(summary, columns, tuple(rows), Axis(metric.heading), y, tuple(boxes), height=96 + 30 * len(drawn))
 
 
 def progress(
-    metric: Metric,
+    metric: ColumnHead,
     points: Sequence[Point],
     baselines: Sequence[tuple[str, float]] = (),
     zone: tzinfo = UTC,
@@ -132,7 +110,7 @@ def progress(
     A point is a record where it beats all before it by more than a tie. Times are shown on the clocks of `zone`.
     Raises ValueError for a time without a zone.
     """
-    columns = (f"Time ({zone})", "Entry", metric.label, "What it is")
+    columns = (f"Time ({zone})", "Entry", metric.heading, "What it is")
     came = []
     for point in points:
         if point.time.tzinfo is None:
@@ -163,13 +141,13 @@ def progress(
         f"The best {metric.title} ({metric.direction}) is {rounded(best.value).text}, first by {best.label} on {best.time:%-d %B %Y}. "
         f"Of {counted(len(came), 'entry')}, {len(records)} set a record."
     )
-    return Chart(summary, columns, tuple(rows), Axis(columns[0], "time"), Axis(metric.label), tuple(marks))
+    return Chart(summary, columns, tuple(rows), Axis(columns[0], "time"), Axis(metric.heading), tuple(marks))
 
 
-def cost(metric: Metric, points: Sequence[CostPoint], title: str, n_silent: int) -> Chart:
+def cost(metric: ColumnHead, points: Sequence[CostPoint], title: str, n_silent: int) -> Chart:
     """Scores over the methods' costs, on a scale of powers of ten. A line joins the methods that no other beats at the same cost or less.
     `n_silent` entries state no cost."""
-    columns = ("Entry", title, metric.label, "95 % interval", "What it is")
+    columns = ("Entry", title, metric.heading, "95 % interval", "What it is")
     silent = ""
     if n_silent:
         silent = f" {counted(n_silent, 'entry')} {verb('states', n_silent)} nothing and {verb('is', n_silent)} left out."
@@ -197,10 +175,10 @@ def cost(metric: Metric, points: Sequence[CostPoint], title: str, n_silent: int)
         f"{metric.title} ({metric.direction}) over {title.lower()}, as teams state it, of {counted(len(known), 'entry')}; no entry of the "
         f"same cost or less has a better value than {names}.{silent}"
     )
-    return Chart(summary, columns, tuple(rows), Axis(title, "log"), Axis(metric.label), tuple(marks))
+    return Chart(summary, columns, tuple(rows), Axis(title, "log"), Axis(metric.heading), tuple(marks))
 
 
-def differences(metric: Metric, a: Series, b: Series, items: Sequence[str], result: Paired | None = None, noun: str = NOUN) -> Chart:
+def differences(metric: ColumnHead, a: Series, b: Series, items: Sequence[str], result: Paired | None = None, noun: str = NOUN) -> Chart:
     """a minus b per item, a's greatest advantage first; solid bars where a is better, hatched where b is.
 
     Items where either has no value are left out and counted in the summary. ``result``, of the same
@@ -260,7 +238,7 @@ def rank_intervals(title: str, entries: Sequence[RankRow]) -> Chart:
         marks.append(Dots(known, "95 % interval", "accent", symbol="circle", size=9))
     if bare := tuple(dot for dot in dots if dot.low is None):
         marks.append(Dots(bare, "No interval", "soft", symbol="circle-open", size=9))
-    last = max(max(row.rank or 0, row.high or 0) for row in drawn)
+    last = max(max(row.rank or 0, *(row.interval or (0,))) for row in drawn)
     ticks = tuple((rank, str(rank)) for rank in range(1, last + 1)) if last < 9 else None
     x = Axis(f"Rank by {title}", ends=(0.5, last + 0.5), ticks=ticks, is_whole=True)
     rows = [(row.label, str(row.rank), row.words) for row in drawn]
@@ -273,7 +251,7 @@ def _ranks_in_words(title: str, ranked: Sequence[RankRow], has_intervals: bool) 
     entries = counted(len(ranked), "entry") + (f", the first {MAX_ENTRIES} shown" if len(ranked) > MAX_ENTRIES else "")
     if not has_intervals:
         return f"Ranks by {title} of {entries}; there are no intervals."
-    n = sum(row.low == 1 for row in ranked)
+    n = sum(row.interval is not None and row.interval[0] == 1 for row in ranked)
     reach = f"{counted(n, 'entry')} may be first" if n else "no interval reaches rank 1"
     return f"Ranks by {title} with 95 % intervals for {entries}: {reach}."
 

@@ -76,11 +76,10 @@ class Strip:
 
 @dataclass(frozen=True)
 class SlopeChart:
-    """Two orders of entries, and the heading of each."""
+    """Two orders of entries, the second by people, and the heading of the first."""
 
     lines: tuple[SlopeLine, ...]
-    left: str = "metrics"
-    right: str = "people"
+    left: str
 
 
 @dataclass(frozen=True)
@@ -394,7 +393,7 @@ def _slope(found: Layout, chart: SlopeChart, box: Box) -> None:
     x0 = names_end + 18
     x1 = min(right - 90, x0 + 240)
     found.write(x0, top + 12, _cut(plain(chart.left), 18, x1 - x0 + 60), 18, "soft", anchor="m")
-    found.write(x1, top + 12, chart.right, 18, "soft", anchor="m")
+    found.write(x1, top + 12, "people", 18, "soft", anchor="m")
     tones = {"metrics": "ink", "people": "accent", "split": "warn"}
     for line in chart.lines:
         if line not in by_left:

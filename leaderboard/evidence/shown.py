@@ -17,6 +17,7 @@ from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, 
 from leaderboard.stats.evidence.reproduction import PrintedLine, Statistic
 from leaderboard.stats.records import KNOW_NOTHING
 from leaderboard.wording import evidence as wording
+from leaderboard.wording.nouns import plural
 from leaderboard.wording.reasons import sentence
 from leaderboard.wording.statement import Statement
 
@@ -354,11 +355,11 @@ class Set:
 
     @property
     def items(self) -> str:
-        return wording.several(self.record.words.item)
+        return plural(self.record.words.item)
 
     @property
     def families(self) -> str:
-        return wording.several(self.record.words.family)
+        return plural(self.record.words.family)
 
     @property
     def speaks_of(self) -> str:

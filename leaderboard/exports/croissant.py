@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from mimetypes import guess_type
 from typing import Any
 
+from leaderboard.exports.citation import Citation
 from submissions.kinds import Family
 
 CONFORMS = "http://mlcommons.org/croissant/1.0"
@@ -22,30 +22,9 @@ CONTEXT: Mapping[str, Any] = {
     **{
         name: f"cr:{name}"
         for name in (
-            "citeAs",
-            "column",
-            "extract",
-            "field",
-            "fileProperty",
-            "fileObject",
-            "fileSet",
-            "format",
-            "includes",
-            "isLiveDataset",
-            "jsonPath",
-            "key",
-            "md5",
-            "parentField",
-            "path",
-            "recordSet",
-            "references",
-            "regex",
-            "repeated",
-            "replace",
-            "separator",
-            "source",
-            "subField",
-            "transform",
+            *("citeAs", "column", "extract", "field", "fileProperty", "fileObject", "fileSet", "format"),
+            *("includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet"),
+            *("references", "regex", "repeated", "replace", "separator", "source", "subField", "transform"),
         )
     },
     "conformsTo": "dct:conformsTo",
@@ -123,13 +102,9 @@ def croissant(
     name: str,
     title: str,
     about: str,
-    address: str,
-    published: datetime,
-    version: str,
-    creators: Sequence[str],
+    cite: Citation,
     tags: Sequence[str],
     licence: str,
-    cite: str,
     files: Sequence[DataFile],
     phases: Sequence[PhaseItems],
 ) -> dict[str, Any]:
@@ -138,19 +113,19 @@ def croissant(
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": CONFORMS,
-        "@id": address,
+        "@id": cite.address,
         "name": name,
         "alternateName": title,
         "description": about,
-        "url": address,
-        "datePublished": published.isoformat(),
-        "version": version,
-        "creator": [{"@type": "sc:Person" if creators else "sc:Organization", "name": one} for one in creators or ("Plumbline",)],
+        "url": cite.address,
+        "datePublished": cite.made.isoformat(),
+        "version": cite.version,
+        "creator": [{"@type": "sc:Person" if cite.authors else "sc:Organization", "name": one} for one in cite.authors or ("Plumbline",)],
         "publisher": {"@type": "sc:Organization", "name": "Plumbline"},
         "keywords": list(tags),
         **({"license": licence} if licence else {}),
         "isLiveDataset": True,
-        "citeAs": cite,
+        "citeAs": cite.bibtex,
         "distribution": [
             {
                 "@type": "cr:FileObject",

@@ -54,7 +54,9 @@ class Scored:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{column.slug} {_short(self.summaries[column.slug].value)}" for column in self.columns)
+        values = [self.summaries[column.slug].value for column in self.columns]
+        texts = ["no value" if value is None else f"{value:.4g}" for value in values]
+        told = ", ".join(f"{column.slug} {text}" for column, text in zip(self.columns, texts, strict=True))
         lost = f", {len(self.missing)} missing" if self.missing else ""
         return f"<{len(self.items)} {FAMILIES[self.kind].plural}{lost}: {told}>"
 
@@ -109,7 +111,3 @@ class Scored:
         one_group = len(set(self.groups)) == 1
         names = sorted(self.items) if one_group else sorted(set(self.groups))
         return names, unit_matrix([values], self.groups, level, self.items)[0]
-
-
-def _short(value: float | None) -> str:
-    return "no value" if value is None else f"{value:.4g}"

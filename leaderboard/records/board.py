@@ -12,7 +12,7 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import Field, PlainSerializer, SerializerFunctionWrapHandler, model_serializer
 from pydantic_core import from_json
@@ -41,8 +41,8 @@ Value = TypeVar("Value")
 
 
 class Stored(Record):
-    """A part of a ranking whose keys are not written as its fields stand: in the order of `keys`, if that is given, and of those in
-    `optional` only those that there are."""
+    """A part of a ranking whose keys are not written as its fields stand: those in `keys` come first, and of those in `optional` only those
+    that there are."""
 
     keys: ClassVar[tuple[str, ...]] = ()
     optional: ClassVar[frozenset[str]] = frozenset()
@@ -50,7 +50,7 @@ class Stored(Record):
     @model_serializer(mode="wrap")
     def _written(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         found = dump(self)
-        return {name: found[name] for name in self.keys or found if name not in self.optional or found[name] is not None}
+        return {name: found[name] for name in dict.fromkeys((*self.keys, *found)) if name not in self.optional or found[name] is not None}
 
 
 # --- which ranking it is
@@ -113,23 +113,8 @@ class BoardEntry(PublicEntry, Stored):
     # Written last, and only where they are stated.
     stated: ClassVar[tuple[str, ...]] = tuple(name for name, field in PublicEntry.model_fields.items() if field.default is None)
     keys = (
-        "id",
-        "number",
-        "name",
-        "team",
-        "team_id",
-        "received_at",
-        "counted",
-        "baseline",
-        "verified",
-        "paper",
-        "code",
-        "state",
-        "late",
-        "detail",
-        "reason",
-        "waiting",
-        *stated,
+        *("id", "number", "name", "team", "team_id", "received_at", "counted", "baseline", "verified"),
+        *("paper", "code", "state", "late", "detail", "reason", "waiting"),
     )
     optional = frozenset({"waiting", *stated})
 
@@ -196,6 +181,24 @@ class ColumnAcceptanceTest(Stored):
     note: str | None = None
 
 
+class Ranked:
+    """Ranks of a board's entries, by their indices, with the 95 % ranges that are known."""
+
+    if TYPE_CHECKING:
+        rank: list[int | None]
+        rank_low: list[int | None]
+        rank_high: list[int | None]
+
+    @property
+    def n_ranked(self) -> int:
+        return len(self.rank) - self.rank.count(None)
+
+    def rank_range(self, index: int) -> tuple[int, int] | None:
+        """The range of an entry's rank, for all entries at once; None where it is not tested."""
+        low, high = (ends[index] if ends else None for ends in (self.rank_low, self.rank_high))
+        return None if low is None or high is None else (low, high)
+
+
 class ColumnHead(Record):
     """Metric of a column."""
 
@@ -211,12 +214,21 @@ class ColumnHead(Record):
     weight: Number
 
     @property
+    def heading(self) -> str:
+        """Title, unit and direction."""
+        return f"{self.title}{f' [{self.unit}]' if self.unit else ''} {'↑' if self.higher_is_better else '↓'}"
+
+    @property
+    def direction(self) -> str:
+        return "higher is better" if self.higher_is_better else "lower is better"
+
+    @property
     def is_program(self) -> bool:
         """True if it is the organizer's own metric, whose key is challenge/key."""
         return "/" in self.key
 
 
-class MetricColumn(ColumnHead, Stored):
+class MetricColumn(Ranked, ColumnHead, Stored):
     """One metric over all entries. Ranks, their intervals and brackets (`group`) are of counted entries only.
 
     `scale` is the line that intervals are drawn on, and `decimals` how many a figure was published with. `leads` has (entry, share of
@@ -332,7 +344,7 @@ class RuleValue:
     counted: bool
 
 
-class Overall(Record):
+class Overall(Ranked, Record):
     """The organizer's rule over the columns `metrics` that take part. `problem` says why there is no rank; `fixed` names the columns
     without values per item, whose order is taken as it stands. `ranks` has an entry's ranks by `metrics` among the complete entries, of
     which `incomplete` are none."""
@@ -486,36 +498,7 @@ class HumanAgreement(StudyFacts, Stored):
     order of the ranking's entries. `may_be_first` are the indices of those whose rank interval holds first place; None where there are
     no such intervals. `people` is the version of the rules: 1 and 2 are earlier ones."""
 
-    keys = (
-        "people",
-        "study",
-        "kind",
-        "of",
-        "criterion",
-        "raters",
-        "groups",
-        "answers",
-        "questions",
-        "at",
-        "note",
-        "left_out",
-        "reason",
-        "band",
-        "metrics",
-        "value",
-        "low",
-        "high",
-        "n",
-        "first",
-        "over",
-        "marks",
-        "firm",
-        "may_be_first",
-        "few",
-        "unsampled",
-        "places",
-        "scale",
-    )
+    keys = ("people", "study", "kind", "of", "criterion", "raters", "groups")
     optional = frozenset({"firm", "may_be_first", "few", "unsampled", "places", "scale"})
 
     people: int = 4
@@ -560,7 +543,7 @@ class HumanAgreement(StudyFacts, Stored):
     def _without_words(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """The keys that are stored; reasons are data there, and put into words where they are read."""
         found = self._written(dump)
-        return {name: _unworded(found[name]) if name in ("band", "metrics") else found[name] for name in found}
+        return {name: _unworded(found[name]) if name in ("band", "metrics") else found[name] for name in found if name != "why"}
 
     def _places_left(self, at: Collection[int]) -> list[tuple[int, int] | None]:
         """Intervals of the places that are left without the entries `at`: those before an entry are taken off at both ends, as
@@ -657,6 +640,11 @@ class Board(Record):
     def index_of(self, entry: int) -> int | None:
         """Position in the lists of the entry with that id; None where it is not there."""
         return next((index for index, row in enumerate(self.entries) if row.id == entry), None)
+
+    def rank_of(self, entry: int) -> int | None:
+        """The overall rank of the entry with that id; None where it is not there, or has none."""
+        index = self.index_of(entry)
+        return None if index is None else self.overall.rank[index]
 
     def redacted(self, hidden_ids: Collection[int]) -> Self:
         """A copy in which the entries `hidden_ids` keep their places and nothing else: no name, no team, no links, no values. Later

@@ -152,7 +152,7 @@ class Strip:
     place: Place | None
     ranks: tuple[int, int] | None
     from_first: FromFirst | None
-    is_people: bool
+    is_people: bool = False
     n_worse: int = 0
     n_better: int = 0
 

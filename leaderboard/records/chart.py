@@ -7,14 +7,13 @@ Texts are plain: each writer escapes markup in them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 Tone = Literal["ink", "soft", "line", "accent", "bar", "warn", "panel"]  # colours of the page, by purpose; panel is the ground
 Dash = Literal["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"]
 Side = Literal["top center", "bottom center", "middle right", "middle left", "top right", "top left"]
 Symbol = Literal[
     "circle",
-    "circle-open",
     "square",
     "diamond",
     "triangle-up",
@@ -26,13 +25,11 @@ Symbol = Literal[
     "hexagon",
     "bowtie",
     "hourglass",
+    "circle-open",
 ]
 
-DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-SYMBOLS: tuple[Symbol, ...] = (
-    *("circle", "square", "diamond", "triangle-up", "triangle-down", "cross"),
-    *("x", "pentagon", "star", "hexagon", "bowtie", "hourglass"),
-)  # filled ones, in the order in which series take them
+DASHES: tuple[Dash, ...] = get_args(Dash)
+SYMBOLS: tuple[Symbol, ...] = get_args(Symbol)[:-1]  # filled ones, in the order in which series take them
 
 LABEL_LENGTH = 24  # leaves a phone room for the chart
 BOX_WIDTH, BOX_SPREAD = 0.6, 0.6  # of the distance between boxes, and of a box's width over which its points are spread

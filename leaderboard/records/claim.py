@@ -36,10 +36,11 @@ class FirstPlace:
     def by_metrics(cls, overall: Overall) -> FirstPlace | None:
         """First place in a board's order; None where nobody is ranked, or no range of ranks is known."""
         level = overall.leaders
-        if not level or not overall.rank_low or overall.rank_low[level[0]] is None:
+        own = overall.rank_range(level[0]) if level else None
+        if own is None:
             return None
         others = [n for n in overall.order if (overall.rank[n] or 0) > 1]
-        return cls.of(level, others, [n for n in others if overall.rank_low[n] == 1], overall.rank_high[level[0]], True)
+        return cls.of(level, others, [n for n in others if overall.rank_low[n] == 1], own[1], True)
 
 
 @dataclass(frozen=True)

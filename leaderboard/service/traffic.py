@@ -7,7 +7,7 @@ all rows: a proxy may send the question to any of them.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TypedDict
 
 from prometheus_client import CollectorRegistry, Histogram
 from prometheus_client.core import HistogramMetricFamily
@@ -24,9 +24,16 @@ def count(status: int, seconds: float) -> None:
     _answered.labels(str(status)).observe(seconds)
 
 
-def counted() -> dict[str, Any]:
-    """Counts of this process, for its row: by status, how many took at most so long, and the seconds of all."""
-    by_status: dict[str, Any] = {}
+class Answered(TypedDict):
+    """Requests that were answered with one status: how many took at most so many seconds, and the seconds of all."""
+
+    buckets: dict[str, float]
+    seconds: float
+
+
+def counted() -> dict[str, Answered]:
+    """Counts of this process, for its row, by status."""
+    by_status: dict[str, Answered] = {}
     for sample in next(iter(_answered.collect())).samples:
         one = by_status.setdefault(sample.labels["status"], {"buckets": {}, "seconds": 0.0})
         if sample.name.endswith("_bucket"):
@@ -36,7 +43,7 @@ def counted() -> dict[str, Any]:
     return by_status
 
 
-def family(rows: Iterable[tuple[str, dict[str, Any]]]) -> HistogramMetricFamily:
+def family(rows: Iterable[tuple[str, dict[str, Answered]]]) -> HistogramMetricFamily:
     """The metric of all processes, given each one's name and what it counted."""
     made = HistogramMetricFamily(NAME, HELP, labels=["process", "status"])
     for process, counts in rows:

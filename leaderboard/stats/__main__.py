@@ -33,14 +33,14 @@ from leaderboard.stats.records import (
     REFERENCE_TITLES,
     Entry,
     StudySummary,
-    plain,
 )
 from leaderboard.stats.states import too_few
 from leaderboard.stats.study import MetricScores, analyse, stimuli
 from leaderboard.stats.votes import Votes, VotesError, without_raters
 from leaderboard.wording.agreement import STANDINGS, may_be_best
-from leaderboard.wording.reasons import notes, sentence, told
+from leaderboard.wording.reasons import notes, sentence
 from leaderboard.wording.settling import settling
+from leaderboard.wording.worded import told
 from submissions.client.broken_pipe import end
 from submissions.formats.decimals import cell
 from submissions.formats.errors import more_cells
@@ -301,7 +301,7 @@ def _metric_columns(heads: Sequence[str], file: str) -> dict[str, str]:
 
 def _json(summary: StudySummary) -> dict[str, Any]:
     """Summary as the command prints it, with the sentence of each reason. Of ratings `raters` are more than the names."""
-    found: dict[str, Any] = told(plain(summary))
+    found: dict[str, Any] = told(summary)
     if summary.opinions:
         found["raters"] = [{name: row[name] for name in ("rater", "bias", "inconsistency")} for row in found["reliability"]["raters"]]
     return found

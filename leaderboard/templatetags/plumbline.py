@@ -59,8 +59,7 @@ from leaderboard.wording import agreement as agreement_words
 from leaderboard.wording import board as board_words
 from leaderboard.wording import study as study_words
 from leaderboard.wording.comparison import untested
-from leaderboard.wording.digits import rounded
-from leaderboard.wording.figures import NOTHING
+from leaderboard.wording.digits import NONE, rounded
 from leaderboard.wording.metric_parts import part_words
 from leaderboard.wording.statement import Statement, Tone
 from submissions.entry_fields import EntryField, FieldKind
@@ -94,21 +93,8 @@ STATEMENTS: tuple[Callable[..., Any], ...] = (
     *(board_words.difference, board_words.ends, board_words.folded, board_words.no_order, board_words.rule_value),
     *(board_words.text, board_words.value_words, acceptance_test.outcome, suite_table.asked),
     *(entry_summary.strip_note, entry_summary.unranked, items.flags),
-    *(
-        people.basis,
-        people.earlier,
-        ranks.place,
-        ranks.rank_range,
-        study_words.against,
-        study_words.apart,
-        nouns.plural,
-        untested,
-        history.change,
-        history.day,
-        history.leaders,
-        history.rank_on,
-        reasons.why,
-    ),
+    *(people.basis, people.earlier, ranks.place, ranks.rank_range, study_words.against, study_words.apart, nouns.plural, untested),
+    *(history.change, history.day, history.leaders, history.rank_on, reasons.why),
 )
 for made in STATEMENTS:
     register.filter(made.__name__, made)
@@ -171,7 +157,7 @@ def figure(context: Context, of: Figure | Ends | None, digits: int | str | None 
     value, low, high = ends_of(of)
     why = reasons.why(of, context.get("noun", reasons.SAMPLE))
     if value is None or not getattr(of, "shown", True):
-        return format_html('<span class="none" title="{}">{}</span>', why, NOTHING) if why else NOTHING
+        return format_html('<span class="none" title="{}">{}</span>', why, NONE) if why else NONE
     below = ", ".join(filter(None, [figures.interval(low, high, digits) or "no interval", "" if n is None else f"n {n:,}"]))
     title = format_html(' title="{}"', why) if low is None and why else ""
     return format_html('{}<small class="range"{}>{}</small>', figures.written(value, digits), title, below)
@@ -205,10 +191,10 @@ def answers(of: Basis) -> str:
 
 @register.simple_tag
 def statement(said: Statement | None) -> str:
-    """A statement with its parts in their tones, as a link where it leads anywhere; nothing for none."""
+    """A statement with its parts in their tones; nothing for none."""
     if said is None:
         return ""
-    drawn = format_html_join(
+    return format_html_join(
         "",
         "{}",
         (
@@ -222,7 +208,6 @@ def statement(said: Statement | None) -> str:
             for part in said.parts
         ),
     )
-    return format_html('<a href="{}">{}</a>', said.link, drawn) if said.link else drawn
 
 
 @register.simple_tag
@@ -405,7 +390,7 @@ def structured(
 def size_in_words(size: float | None) -> str:
     """`12.3 MB`: decimal units, three digits at most."""
     if size is None:
-        return NOTHING
+        return NONE
     size = float(size)
     for unit in ("bytes", "kB", "MB", "GB"):
         if size < 999.5:
@@ -418,14 +403,14 @@ def size_in_words(size: float | None) -> str:
 @register.filter
 def count(n: int | None) -> str:
     """`12,345`; a dash for nothing."""
-    return NOTHING if n is None else f"{n:,}"
+    return NONE if n is None else f"{n:,}"
 
 
 @register.filter
 def duration(seconds: float | None) -> str:
     """`40 s`, `12 min`, `3 h`, `5 days`: the one unit that says most."""
     if seconds is None:
-        return NOTHING
+        return NONE
     for size, unit in ((86_400, "days"), (3600, "h"), (60, "min")):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"

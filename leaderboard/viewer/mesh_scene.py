@@ -66,13 +66,13 @@ def scene(reference: Mesh, prediction: Mesh | None, name: str, unit: str = "m", 
     return blobs.file({"version": VERSION, "unit": unit, "origin": centre.tolist(), "longest_side": longest, "models": models})
 
 
-def single(mesh: Mesh, centre: NDArray[np.float64], most: int = MAX_FACES) -> bytes:
+def single(mesh: Mesh, centre: NDArray[np.float64]) -> bytes:
     """The file of one mesh alone, `centre` subtracted, that says nothing of where it comes from: no name, no origin, and
-    vertices and faces in an order of their own. Faces keep their corners' turn; where there are more than `most`, they are simplified.
+    vertices and faces in an order of their own. Faces keep their corners' turn; where there are more than `MAX_FACES`, they are simplified.
     """
     vertices, faces, source = mesh.vertices - centre, mesh.faces, np.arange(len(mesh.faces))
-    if len(faces) > most:
-        vertices, faces, source = simplify(vertices, faces, most)
+    if len(faces) > MAX_FACES:
+        vertices, faces, source = simplify(vertices, faces, MAX_FACES)
     used = np.unique(faces)
     placed = vertices[used].astype(np.float32)
     order = np.lexsort(placed.T[::-1])
@@ -90,7 +90,9 @@ def single(mesh: Mesh, centre: NDArray[np.float64], most: int = MAX_FACES) -> by
     }
     if mesh.face_colours is not None:
         arrays["colours"] = blobs.add(mesh.face_colours[source[turn]], "uint8")
-    return blobs.file({"models": [{"vertices": len(placed), "faces": len(faces), "simplified": len(mesh.faces) > most, "arrays": arrays}]})
+    return blobs.file(
+        {"models": [{"vertices": len(placed), "faces": len(faces), "simplified": len(mesh.faces) > MAX_FACES, "arrays": arrays}]}
+    )
 
 
 class _Side:

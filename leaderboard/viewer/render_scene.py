@@ -27,6 +27,7 @@ SCALES = {
         "colours": ",".join(colour for _, colour in metric.legend(*paint.SIMILARITY)),
     },
 }
+LAYERS = (names.REFERENCE, names.ERROR, "map", "cells", "low", names.MASK)  # in their order over the render
 MAX_BOXES = 12  # of a view that are drawn before somebody asks for them
 TITLES = {names.RENDER: "Render", names.REFERENCE: "Reference", names.ERROR: "Error map", names.MASK: "Mask"}
 ALTERNATIVES = {
@@ -160,7 +161,7 @@ class Scene:
             values=[one for one in item_details(self.results, item, place, self.sees_reference) if one.result.spec.level == "item"],
             is_made=made is not None,
             render=render,
-            layers=sorted((one for one in pictures if one is not render), key=_position),
+            layers=sorted((one for one in pictures if one is not render), key=lambda one: LAYERS.index(one.kind)),
             boxes=self._boxes(place),
         )
 
@@ -244,8 +245,3 @@ def scenes(evaluation: Evaluation) -> list[tuple[str, int, str]]:
     """The scenes of a reference, in its order: name, number of views, and the prompt of a generated object."""
     reference = evaluation.batch.reference
     return [(name, count, reference.prompts.get(name, "")) for name, count in Counter(reference.groups).items()]
-
-
-def _position(shown: Picture) -> int:
-    kinds = (names.REFERENCE, names.ERROR, "map", "cells", "low", names.MASK)
-    return kinds.index(shown.kind)

@@ -57,8 +57,8 @@ class Operation:
 def api_docs(request: HttpRequest) -> HttpResponse:
     """Every operation by its noun, in the schema's order."""
     about, calls = reference(settings.SITE_URL)
-    titles = [(key, *words) for key, words in TITLES.items()]
-    return render(request, "leaderboard/api_docs.html", {"about": about, "calls": calls, "name": "api-reference", "titles": titles})
+    context = {"about": about, "calls": calls, "name": "api-reference", "titles": TITLES.items()}
+    return render(request, "leaderboard/api_docs.html", context)
 
 
 @kept(size=1)

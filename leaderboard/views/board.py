@@ -21,8 +21,8 @@ from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric
 from evaluation.models.batch import sentences
 from evaluation.networks import weights
 from leaderboard.boards import first_place, metric_evidence
-from leaderboard.boards.people import People, of_board, with_people
-from leaderboard.boards.rows import STATED, BoardRows, Choice, place_of
+from leaderboard.boards.people import People, of_board
+from leaderboard.boards.rows import STATED, BoardRows, Choice
 from leaderboard.boards.slope import slope, split_of
 from leaderboard.evidence.shown import leading
 from leaderboard.exports.citation import Citation
@@ -31,7 +31,7 @@ from leaderboard.exports.tables.table import Caption
 from leaderboard.lookup import audience_of, not_shown_yet, page_number, page_numbers, search_text, shown_board, snapshot_of
 from leaderboard.models import Snapshot
 from leaderboard.models.snapshot import Seen, read_board
-from leaderboard.records.board import PEOPLE, Board, MetricColumn
+from leaderboard.records.board import PEOPLE, MetricColumn
 from leaderboard.records.study import HIDDEN_NAME
 from leaderboard.service.page_cache import kept
 from leaderboard.service.responses import attachment
@@ -243,8 +243,8 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
     if snapshot is None:
         return {"snapshot": None, "rows": None}
     board = snapshot.board
-    people = of_board(board)
     rows, facts = ordered(snapshot.seen, choice_of(request, place.phase), place.viewer.team_id)
+    people = rows.said
     sees_pictures = not board.imported and place.viewer.may("phase.see_reference", place.phase)
     pictured = f"{snapshot.batch_id}.{thumbnails.VERSION}" if sees_pictures else ""
     names = place.challenge.slug, place.phase.slug, place.phase.time_zone, get_language()
@@ -278,18 +278,18 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
             "is_filtered": bool(rows.choice.text or rows.choice.mine or not rows.choice.baselines),
         }
         | facts
-        | (_people_context(place, board, people, rows.people) if people else {})
+        | (_people_context(place, people) if people else {})
     )
 
 
-def _people_context(place: PhasePlace, board: Board, people: People, column: MetricColumn | None) -> dict:
-    """Context of what people say of the entries of a ranking; `column` is theirs in its table."""
-    found, claim, split = people.found, people.claim(board), split_of(board, column)
+def _people_context(place: PhasePlace, people: People) -> dict:
+    """Context of what people say of the entries of a ranking."""
+    board, found, claim, split = people.board, people.found, people.claim, split_of(people)
     printed = paper_figures.printed(board.imported.url if board.imported else "")
     peoples_first = Statement()
     if found.firm and found.first is not None:
         # The range that the column of people shows.
-        ends = place_of(board, column, found.first) if found.places else found.firm.rank
+        ends = people.place(found.first) if found.places else found.firm.rank
         peoples_first = certainty.peoples_first(board.entries[found.first].name, ends[1] if ends else 1, found.firm.settled)
         peoples_first += study_words.fragile(found.firm, sampled_noun(people.noun, not people.sampled))
     return {
@@ -301,7 +301,7 @@ def _people_context(place: PhasePlace, board: Board, people: People, column: Met
         "said": claim_words.statement(claim) if claim else None,
         "said_below": claim_words.details(claim, people.noun, found.why) if claim else "",
         "split": contradiction.split(split) if split is not None else "",
-        "slope": slope(board, column, split) if claim is not None and claim.of_two else None,
+        "slope": slope(people, split) if claim is not None and claim.of_two else None,
         "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, people.study.slug]),
         "orders": [OrderRow(people.titles.get(slug, slug), line.rho, printed.get(slug)) for slug, line in people.columns.items()]
         if people.only_means
@@ -319,7 +319,7 @@ def written(
     kind: str,
 ) -> bytes:
     """A file of the board: it never changes, and of thousands of entries it takes a fifth of a second to write."""
-    return FILE_FORMATS[kind].write(BoardRows(with_people(seen.board), choice, team).table(caption)).encode()
+    return FILE_FORMATS[kind].write(BoardRows(seen.board, choice, team).table(caption)).encode()
 
 
 @kept(size=64)
@@ -327,14 +327,14 @@ def ordered(seen: Seen, choice: Choice, team: int | None) -> tuple[BoardRows, di
     """The rows of a board in the order of the choice, and the statements on all its entries. Both look at every entry, and are the same
     whenever the same ranking is read."""
     board = seen.board
-    rows = BoardRows(with_people(board), choice, team)
+    rows = BoardRows(board, choice, team)
     return rows, {
         "foot": certainty.foot(board, rows.standing),
         "made_before": certainty.before(board),
         "leads": certainty.leads(board, rows.standing),
         "first_place": certainty.first_place(board),
         "ranges": first_place.by_rule(board),
-        "peoples_ranges": first_place.by_people(board, rows.people),
+        "peoples_ranges": first_place.by_people(rows.said),
     }
 
 

@@ -67,10 +67,6 @@ class MetricCharts:
     board: Board
     metric: MetricColumn
 
-    @property
-    def said(self) -> boards.Metric:
-        return boards.Metric(self.metric.title, self.metric.higher_is_better, self.metric.unit)
-
     @cached_property
     def labels(self) -> list[str]:
         return [entry.name if self.board.imported else f"{entry.name} ({entry.team})" for entry in self.board.entries]
@@ -101,7 +97,7 @@ class MetricCharts:
             if values is not None and len(values) == len(batch.item_ids):
                 values = np.where(counts, values, math.nan)
                 series.append(boards.Series(self.labels[index], [None if math.isnan(v) else v for v in values.tolist()]))
-        return boards.distributions(self.said, series, batch.item_ids, noun=self.place.challenge.item_noun)
+        return boards.distributions(self.metric, series, batch.item_ids, noun=self.place.challenge.item_noun)
 
     def progress(self) -> Chart:
         """Every entry that may be seen, whether or not it is the one that counts; a team's own of after the freeze are not the board's."""
@@ -115,11 +111,11 @@ class MetricCharts:
         points = [boards.Point(received or created, value, f"{method} ({team})") for value, received, created, method, team in recent]
         values = zip(self.board.entries, self.metric.value, strict=True)
         baselines = [(entry.name, value) for entry, value in values if entry.baseline and value is not None]
-        return boards.progress(self.said, points, baselines, zone=phase.zone)
+        return boards.progress(self.metric, points, baselines, zone=phase.zone)
 
     def ranks(self) -> Chart:
         it = self.metric
-        rows = [boards.RankRow(self.labels[i], it.rank[i], it.rank_low[i], it.rank_high[i]) for i in it.order]
+        rows = [boards.RankRow(self.labels[i], it.rank[i], it.rank_range(i)) for i in it.order]
         return boards.rank_intervals(it.title, rows)
 
     def cost(self, name: str, title: str) -> Chart | None:
@@ -130,4 +126,4 @@ class MetricCharts:
             stated, value = getattr(self.board.entries[index], name), self.metric.value[index]
             if stated and value is not None:
                 costs.append(boards.CostPoint(self.labels[index], float(stated), value, *self.metric.interval(index)))
-        return boards.cost(self.said, costs, title, len(ranked) - len(costs)) if costs else None
+        return boards.cost(self.metric, costs, title, len(ranked) - len(costs)) if costs else None

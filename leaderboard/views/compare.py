@@ -279,7 +279,7 @@ def _by_item(place: PhasePlace, chosen: Comparison, methods: Sequence[str], name
     sees_reference, spec = place.viewer.may("phase.see_reference", place.phase), chosen.a.spec
     values = [[None if math.isnan(v) else v for v in one.score.values_shown(sees_reference).tolist()] for one in (chosen.a, chosen.b)]
     chart = boards.differences(
-        boards.Metric(chosen.a.metric.title, spec.higher_is_better, spec.unit),
+        chosen.a.metric,
         boards.Series(f"A {methods[0]}", values[0]),
         boards.Series(f"B {methods[1]}", values[1]),
         names,

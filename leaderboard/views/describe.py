@@ -13,7 +13,6 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from leaderboard.boards.people import with_people
 from leaderboard.boards.rows import BoardRows, Choice
 from leaderboard.exports.citation import Citation
 from leaderboard.exports.crate import CrateFile, crate
@@ -59,23 +58,10 @@ def of_challenge(place: ChallengePlace) -> dict[str, Any]:
         for phase in place.phases
         if phase.manifest_data and phase.has_opened(place.now)
     ]
-    cite = challenge_citation(place)
+    cite = challenge_citation(place)  # whose title may say that its data are simulated
     simulated = "Its data and entries are simulated. " if challenge.simulated else ""
     about = simulated + (challenge.summary or f"A challenge on 3D reconstruction: {challenge.kind.title.lower()}.")
-    return croissant(
-        challenge.slug,
-        challenge.title,
-        about,
-        cite.address,
-        challenge.created_at,
-        cite.version,
-        cite.authors,
-        challenge.tags,
-        challenge.licence,
-        cite.bibtex,
-        files,
-        phases,
-    )
+    return croissant(challenge.slug, challenge.title, about, cite, challenge.tags, challenge.licence, files, phases)
 
 
 def _address(name: str, *args: object) -> str:
@@ -117,7 +103,7 @@ def snapshot_crate(request: HttpRequest, challenge: str, phase: str, digest: str
     place = shown_board(NOBODY, challenge, phase)
     ranking = snapshot_of(place.phase, place.viewer, digest)
     cite, board = citation(place, ranking), ranking.board
-    table = BoardRows(with_people(board), Choice()).table(caption(place, ranking))
+    table = BoardRows(board, Choice()).table(caption(place, ranking))
     counts = f"{counted(board.n_entries, 'entry')} of {counted(board.n_teams, 'team')}"
     if not board.imported:
         counts += f" on {counted(board.n_items, 'item')}"

@@ -38,7 +38,7 @@ TITLES = {
 
 def docs(request: HttpRequest) -> HttpResponse:
     """The list of documents."""
-    return render(request, "leaderboard/docs.html", {"titles": [(name, *words) for name, words in TITLES.items()]})
+    return render(request, "leaderboard/docs.html", {"titles": TITLES.items()})
 
 
 def doc(request: HttpRequest, name: str) -> HttpResponse:
@@ -54,7 +54,7 @@ def doc(request: HttpRequest, name: str) -> HttpResponse:
         "about": TITLES[name][1],
         "html": html,
         "headings": headings_of(name),
-        "titles": [(key, *words) for key, words in TITLES.items()],
+        "titles": TITLES.items(),
     }
     return render(request, "leaderboard/doc.html", context)
 

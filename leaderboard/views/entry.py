@@ -379,11 +379,10 @@ def _tries(place: EntryPlace, board: Board | None) -> list[Try]:
     found = []
     for entry in entries:
         entry.phase, entry.team = submission.phase, submission.team
-        at = board.index_of(entry.pk) if board is not None else None
         found.append(
             Try(
                 entry=entry,
-                rank=board.overall.rank[at] if board is not None and at is not None else None,
+                rank=board.rank_of(entry.pk) if board is not None else None,
                 value=values.get(entry.pk) if place.viewer.may("submission.see_scores", entry) else None,
             )
         )
@@ -406,9 +405,9 @@ def _certainty(evaluation: Evaluation, metric_results: list[Result], snapshot: S
     column = board.primary or board.metrics[0]
     # Among all entries, as the range beside it is, whatever is hidden by now.
     alone = _alone(Seen(snapshot.pk, snapshot.digest), column.slug, index)
-    low, high = column.rank_low[index], column.rank_high[index]
-    if alone and low is not None and high is not None and alone != (low, high):
-        sentences.append(f"{column.title}: {certainty.alone(alone, low, high)}")
+    together = column.rank_range(index)
+    if alone and together is not None and alone != together:
+        sentences.append(f"{column.title}: {certainty.alone(alone, *together)}")
     without_range = certainty.untested(untested(board, board.overall, index))
     by_rule_of_before = certainty.SENTENCES["ranks_before"] if board.uncertainty == 1 and not board.imported else ""
     return [*sentences, *filter(None, [without_range, by_rule_of_before])]

@@ -16,7 +16,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.boards.people import of_board
-from leaderboard.boards.rows import place_of
 from leaderboard.boards.unranked import unranked
 from leaderboard.entry_states import states
 from leaderboard.lookup import current_boards
@@ -25,10 +24,10 @@ from leaderboard.records.cell import Cell
 from leaderboard.records.people import Basis
 from leaderboard.wording.board import rule as rule_words
 from leaderboard.wording.entry_summary import unranked as unranked_words
-from leaderboard.wording.ranks import place, span
+from leaderboard.wording.ranks import place, rank_range
 from submissions.entry_states import EntryState, State
 from submissions.lookup import any_team, person_with_page
-from submissions.models import Membership, Phase, Submission, Team
+from submissions.models import Membership, Phase, Submission
 from submissions.permissions import Viewer
 from submissions.visibility import Person, persons, sees_board, sees_entry, visible_challenges
 from submissions.wording import label, sentence
@@ -76,6 +75,10 @@ class BoardStandings:
     others: list[Standing]
 
     @property
+    def every(self) -> list[Standing]:
+        return [self.best, *self.others]
+
+    @property
     def named(self) -> list[Standing]:
         return self.others[:MAX_NAMED]
 
@@ -120,16 +123,16 @@ def _standing(entry: Submission, board: Board | None, it: EntryState, viewer: Pe
 
     # None where people did not judge it, or too few did for a figure.
     people, with_people = of_board(board), None
-    column = people.column(board) if people is not None else None
-    if people is not None and column is not None and column.rank[index] is not None:
-        n = sum(one is not None for one in column.rank)
+    if people is not None and (column := people.column) is not None and column.rank[index] is not None:
         url = reverse("study", args=[entry.phase.challenge.slug, entry.phase.slug, people.study.slug])
-        with_people = PeoplesPlace(place(place_of(board, column, index)), n, Cell(column, index), people.basis, url, people.study.simulated)
+        with_people = PeoplesPlace(
+            place(people.place(index)), column.n_ranked, Cell(column, index), people.basis, url, people.study.simulated
+        )
     return Standing(
         entry,
         overall.rank[index],
-        span(overall.rank_low[index], overall.rank_high[index]),
-        sum(one is not None for one in overall.rank),
+        rank_range(overall.rank_range(index)),
+        overall.n_ranked,
         rule_words(board.rule),
         primary.title,
         Cell(primary, index, board.resampled),
@@ -146,7 +149,7 @@ def elsewhere(user: Any, submission: Submission, now: datetime) -> list[tuple[Ph
     teams = Q(team=submission.team_id) | Q(team__in=submission.team.namesakes().order_by().values("pk"))
     found = []
     for line in standings(user, Submission.objects.filter(teams).exclude(phase=submission.phase_id), now):
-        ranked = [one for one in (line.best, *line.others) if one.rank is not None]
+        ranked = [one for one in line.every if one.rank is not None]
         ranked.sort(key=lambda one: one.entry.method_name != submission.method_name)  # each part by rank, as it was
         found += [(line.phase, one) for one in ranked[:1]]
     return found[:MAX_ELSEWHERE]
@@ -160,7 +163,7 @@ def method(request: HttpRequest, pk: int, name: str) -> HttpResponse:
     lines = standings(request.user, Submission.objects.filter(team__in=teams, method_name=name), now)
     if not any(line.best.entry.team_id == team.pk for line in lines):
         raise Http404
-    every = [one.entry for line in lines for one in (line.best, *line.others)]
+    every = [one.entry for line in lines for one in line.every]
     newest = max(every, key=lambda entry: (bool(entry.card or entry.description), entry.created_at, entry.pk))
     # What a pasted link says: the method's best rank, where it has one.
     about = f"{name} by {team.name}, on {len(lines)} board{'' if len(lines) == 1 else 's'}."
@@ -192,9 +195,8 @@ def team(request: HttpRequest, pk: int) -> HttpResponse:
     if not lines and not inside:
         raise Http404
     methods: dict[str, list[Standing]] = {}
-    for line in lines:
-        for one in (line.best, *line.others):
-            methods.setdefault(one.entry.method_name, []).append(one)
+    for one in (one for line in lines for one in line.every):
+        methods.setdefault(one.entry.method_name, []).append(one)
     members = [one.user for one in row.memberships.select_related("user").order_by("-is_leader", "joined_at") if one.user.is_active]
     context = {
         "team": row,
@@ -216,18 +218,15 @@ def person(request: HttpRequest, name: str) -> HttpResponse:
     now = timezone.now()
     teams = Membership.objects.filter(user=them).values("team")
     lines = standings(request.user, Submission.objects.filter(team__in=teams), now)
-    shown: dict[int, Team] = {}
-    for line in lines:
-        for one in (line.best, *line.others):
-            shown.setdefault(one.entry.team_id, one.entry.team)
+    entries = [one.entry for line in lines for one in line.every]
     # Challenges they organize that the reader may see, whose overview shows their name anyway.
     organized = visible_challenges(request.user).filter(pk__in=them.organized.values("pk")).order_by("-created_at", "pk")
     context = {
         "them": them,
         "lines": lines,
-        "teams": list(shown.values()),
+        "teams": list(dict.fromkeys(entry.team for entry in entries)),
         "is_self": them == request.user,
         "organized": organized,
-        "n_entries": sum(1 + len(line.others) for line in lines),
+        "n_entries": len(entries),
     }
     return render(request, "leaderboard/person.html", context)

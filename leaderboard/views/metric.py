@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluation.metrics import peers, registry
-from evaluation.metrics.column import Column as BatchColumn
+from evaluation.metrics.column import Column
 from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric
 from evaluation.models.acceptance_test import needs_acceptance_test, standings
 from evaluation.networks import weights
@@ -49,18 +49,6 @@ WORST = {
     "null": "no value; the whole entry then has no value either",
     "empty_prediction": "what an empty prediction gets for this reference",
 }
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a phase's board that the address names: a metric with parameters of its own."""
-
-    place: PhasePlace
-    slug: str
-    title: str
-    params: Mapping[str, Any]
-    fingerprint: str
-    version: int | None
 
 
 @dataclass(frozen=True)
@@ -105,6 +93,7 @@ class MetricPage:
     user: Any
     spec: registry.MetricSpec
     column: Column | None = None
+    place: PhasePlace | None = None  # of the column
     program: MetricProgram | None = None
 
     @cached_property
@@ -245,7 +234,8 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     if spec is None:
         raise Http404
     program = _program(request, key) if spec.is_program else None
-    page = MetricPage(request.user, spec, _asked_column(request, key), program)
+    column, place = _asked_column(request, key)
+    page = MetricPage(request.user, spec, column, place, program)
     difference = page.meaning.difference if page.meaning is not None else None
     has_own_worst = spec.is_program and spec.worst != "null"
     n_contradictions, contradicted = contradictions(request.user, page.studies)
@@ -253,7 +243,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "page": page,
         "spec": spec,
         "program": program,
-        "column": page.column,
+        "column": column,
         "evidence": page.evidence,
         "studies": page.studies,
         "standing": page.standing,
@@ -296,11 +286,11 @@ def program_file(request: HttpRequest, challenge: str, name: str) -> HttpRespons
     return download(row.file_key, f"{row.key}-{row.version}.zip")
 
 
-def _asked_column(request: HttpRequest, key: str) -> Column | None:
-    """The column `phase=CHALLENGE/PHASE&column=SLUG`, as it is or, with `fingerprint`, as a ranking
+def _asked_column(request: HttpRequest, key: str) -> tuple[Column, PhasePlace] | tuple[None, None]:
+    """The column `phase=CHALLENGE/PHASE&column=SLUG` and its phase, as it is or, with `fingerprint`, as a ranking
     kept it; None without any. Raises Http404 for one that is not there or not theirs to know of."""
     if "phase" not in request.GET and "column" not in request.GET:
-        return None
+        return None, None
     challenge, _, phase = search_text(request, "phase").partition("/")
     place = phase_place(request.user, challenge, phase)
     slug, fingerprint = search_text(request, "column"), search_text(request, "fingerprint")
@@ -308,8 +298,8 @@ def _asked_column(request: HttpRequest, key: str) -> Column | None:
     now = place.phase.metrics.filter(slug=slug, key=key).first()
     definitions = [now.column()] if now is not None else []
     for metrics in place.phase.batches.values_list("metrics", flat=True):
-        definitions += [one for one in map(BatchColumn.of, metrics) if one.slug == slug and one.key == key]
+        definitions += [one for one in map(Column.of, metrics) if one.slug == slug and one.key == key]
     for one in definitions:
         if one.fingerprint.startswith(fingerprint):
-            return Column(place, slug, one.title, one.params, one.fingerprint, one.version)
+            return one, place
     raise Http404

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.urls import reverse
-
 from evaluation.models import PhaseMetric
 from evaluation.networks import weights
 from leaderboard.boards.people import People, of_board
 from leaderboard.lookup import current_ranking
 from leaderboard.records.agreement import Line
 from leaderboard.records.board import Board
-from leaderboard.records.people import Basis
 from leaderboard.views.board import evidence_url
 from leaderboard.wording import people as people_words
 from submissions.lookup import PhasePlace
@@ -33,14 +30,12 @@ class ScoredBy:
 
 @dataclass(frozen=True)
 class Scoring:
-    """Metrics that decide ranks, how many others are beside them, and the study that says how far they agree with people."""
+    """Metrics that decide ranks, how many others are beside them, and whose answers say how far they agree with people, if any do."""
 
     phase: Phase
     metrics: list[ScoredBy]
     n_beside: int
-    basis: Basis | None
-    people_url: str
-    simulated: bool
+    people: People | None
 
 
 def scoring(place: PhasePlace) -> Scoring | None:
@@ -59,10 +54,7 @@ def scoring(place: PhasePlace) -> Scoring | None:
         ScoredBy(one.label, evidence_url(place, one), one.spec.higher_is_better, one.spec.brief, known_line(people, one.slug))
         for one in ranking
     ]
-    if people is None or not any(one.line for one in metrics):
-        return Scoring(phase, metrics, n_beside, None, "", False)
-    people_url = reverse("study", args=[phase.challenge.slug, phase.slug, people.study.slug])
-    return Scoring(phase, metrics, n_beside, people.basis, people_url, people.study.simulated)
+    return Scoring(phase, metrics, n_beside, people if any(one.line for one in metrics) else None)
 
 
 def deciding(phase: Phase, columns: Sequence[PhaseMetric], board: Board | None) -> list[PhaseMetric]:

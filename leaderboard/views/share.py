@@ -22,7 +22,6 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 
 from evaluation.metrics.registry import REGISTRY
 from leaderboard.boards.people import of_board
-from leaderboard.boards.rows import place_of
 from leaderboard.charts.cards import SIZE
 from leaderboard.lookup import current_ranking, shown_board, with_board_out
 from leaderboard.models import Study
@@ -32,7 +31,7 @@ from leaderboard.views.docs import TITLES
 from leaderboard.views.share_cards import NOBODY, public_front
 from leaderboard.wording.board import rule as rule_words
 from leaderboard.wording.ranks import place as place_words
-from leaderboard.wording.ranks import span
+from leaderboard.wording.ranks import rank_range
 from submissions.format_time import day_in_words
 from submissions.lookup import entry_place
 from submissions.models import Phase
@@ -69,18 +68,17 @@ def embed(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     if snapshot is not None:
         board = snapshot.board
         people, metric = of_board(board), board.primary or next(iter(board.metrics), None)
-        column = people.column(board) if people is not None else None
         for index in board.overall.order[:EMBEDDED]:
-            entry, rank = board.entries[index], board.overall.rank[index]
+            entry, rank, place_ = board.entries[index], board.overall.rank[index], people.place(index) if people is not None else None
             context["rows"].append(
                 EmbeddedRow(
                     str(rank or "–"),
-                    span(board.overall.rank_low[index], board.overall.rank_high[index]),
+                    rank_range(board.overall.rank_range(index)),
                     entry.id,
                     entry.name,
                     "" if board.imported else entry.team,
                     Cell(metric, index) if metric is not None else None,
-                    place_words(place_of(board, column, index)),
+                    place_words(place_),
                 )
             )
         context |= {"metric": metric, "has_places": any(row.place for row in context["rows"]), "rule": rule_words(board.rule)}
@@ -136,12 +134,11 @@ def badge(request: HttpRequest, pk: int) -> HttpResponse:
     index = snapshot.board.index_of(pk) if snapshot is not None else None
     if snapshot is None or front is None or index is None:
         raise Http404
-    rank, board = snapshot.board.overall.rank[index], snapshot.board
-    low, high = board.overall.rank_low[index], board.overall.rank_high[index]
-    n = sum(one is not None for one in board.overall.rank)
-    said = "not ranked" if rank is None else f"#{rank} of {n}"
-    if rank is not None and low is not None and low != high:
-        said += f" ({low}–{high})"
+    overall = snapshot.board.overall
+    rank, ends = overall.rank[index], overall.rank_range(index)
+    said = "not ranked" if rank is None else f"#{rank} of {overall.n_ranked}"
+    if rank is not None and ends is not None and ends[0] != ends[1]:
+        said += f" ({rank_range(ends)})"
     label = f"{phase.challenge.title}{' (simulated)' if phase.challenge.simulated else ''}"
     made = day_in_words(snapshot.created_at, phase.time_zone)
     title = f"{label}, {phase.title}: {said}; Plumbline, snapshot {snapshot.short}, {made}"

@@ -313,8 +313,7 @@ def compare_card(request: HttpRequest, challenge: str, phase: str) -> HttpRespon
         at, shown_as = row.bar or {}, board_words.digits(row.cell)
         where = ordinal(row.rank) if row.rank else ""
         bars.append(Strip(names[row.at], shown_as.text, shown_as.spread, where, at.get("dot"), at.get("left", 0.0), at.get("width", 0.0)))
-    direction = "higher is better" if shown.spec.higher_is_better else "lower is better"
-    what = f"{shown.metric.title}{f' in {shown.metric.unit}' if shown.metric.unit else ''}, {direction}"
+    what = f"{shown.metric.title}{f' in {shown.metric.unit}' if shown.metric.unit else ''}, {shown.metric.direction}"
     return sent(
         Sheet(
             f"{_line(place.phase)} · {len(names)} entries side by side",

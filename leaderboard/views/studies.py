@@ -30,7 +30,7 @@ from leaderboard.service.responses import attachment
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import screening
 from leaderboard.stats import votes as voting
-from leaderboard.stats.records import Metric, plain
+from leaderboard.stats.records import Metric
 from leaderboard.stats.states import too_few
 from leaderboard.stats.study import NOTHING_COUNTS
 from leaderboard.stats.two_way_intervals import Ends, Figure
@@ -45,8 +45,9 @@ from leaderboard.wording import study as words
 from leaderboard.wording.board import rule as rule_words
 from leaderboard.wording.nouns import counted, plural
 from leaderboard.wording.people import basis as basis_words
-from leaderboard.wording.reasons import sentence, told
+from leaderboard.wording.reasons import sentence
 from leaderboard.wording.statement import Statement
+from leaderboard.wording.worded import told
 from submissions.formats.spreadsheet_formulas import BYTE_ORDER_MARK, neutral_row
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
@@ -66,7 +67,7 @@ class Echo:
 
 @dataclass(frozen=True)
 class StudyBrief:
-    """A study in the list of studies: `basis` is its number of answers and people, `between` how often two people agree, `missing` the
+    """Findings of a study for a list: `basis` is its number of answers and people, `between` how often two people agree, `missing` the
     reason why that is unknown, `first` the first finding."""
 
     basis: str
@@ -75,6 +76,30 @@ class StudyBrief:
     between: Figure | None
     missing: str
     first: Statement | None
+
+
+@dataclass(frozen=True)
+class StudyRow:
+    """A study in the list of studies with what was `found`, if anything; `is_set` says that its answers were brought in as one set."""
+
+    study: Study
+    found: StudyBrief | None
+    is_set: bool
+
+    @classmethod
+    def of(cls, study: Study, hidden: frozenset[int]) -> Self:
+        summary, brief = StudyAnalysis.main_summary(study, hidden), None
+        if summary is not None:
+            noun = partial(getattr, study, "noun")  # which few sentences name
+            missing = sentence(summary.reason, noun) or words.two_raters(summary, noun)
+            basis = "" if summary.of == "means" else basis_words(summary.basis)
+            brief = StudyBrief(basis, summary.counted, summary.n_people, summary.another, missing, words.opening(summary, noun))
+        answer_set = answer_sets.of_study(study)
+        found = leading(answer_set.record) if answer_set is not None and answer_set.record is not None else None
+        if found is not None:
+            claim = (found.claim or [""])[0]
+            brief = StudyBrief(found.people, found.criterion.answers, found.criterion.raters, None, "", Statement.of(claim))
+        return cls(study, brief, answer_set is not None)
 
 
 @dataclass(frozen=True)
@@ -104,7 +129,7 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     if not place.sees_board:
         return not_shown_yet(request, place, "people")
     hidden = hidden_from(place.viewer, place.phase)
-    rows = [_listed(study, hidden) for study in seen(place)]
+    rows = [StudyRow.of(study, hidden) for study in seen(place)]
     asking = Study.objects.filter(phase=place.phase).asking_everybody()
     return render(request, "leaderboard/studies.html", place.context("people") | {"rows": rows, "asking": asking})
 
@@ -116,30 +141,12 @@ def every_study(request: HttpRequest) -> HttpResponse:
     shown = Study.objects.filter(phase__in=out).shown().select_related("phase__challenge").prefetch_related("analyses", "entries")
     page = page_of(request, shown.order_by("simulated", "-created_at", "-pk"), PER_PAGE)
     context = {
-        "rows": [_listed(study, hidden_ids(study.phase, now)) for study in page.object_list],
+        "rows": [StudyRow.of(study, hidden_ids(study.phase, now)) for study in page.object_list],
         "asking": Study.objects.filter(phase__in=out).select_related("phase__challenge").asking_everybody(now),
         "pages": page_numbers(page.number, page.paginator.num_pages),
         "page": page.number,
     }
     return render(request, "leaderboard/every_study.html", context)
-
-
-def _listed(study: Study, hidden: frozenset[int]) -> dict[str, Any]:
-    """The row of a study in a list of studies."""
-    summary, brief = StudyAnalysis.main_summary(study, hidden), None
-    if summary is not None:
-        between = summary.another
-        noun = partial(getattr, study, "noun")  # which few sentences name
-        missing = sentence(summary.reason, noun) or words.two_raters(summary, noun)
-        first = words.opening(summary, noun)
-        basis = "" if summary.of == "means" else basis_words(summary.basis)
-        brief = StudyBrief(basis, summary.counted, summary.n_people, between, missing, first)
-    if (answer_set := answer_sets.of_study(study)) is not None and answer_set.record is not None:
-        set_ = leading(answer_set.record)
-        if set_ is not None:
-            claim = (set_.claim or [""])[0]
-            brief = StudyBrief(set_.people, set_.criterion.answers, set_.criterion.raters, None, "", Statement.of(claim))
-    return {"study": study, "found": brief, "is_set": answer_set is not None}
 
 
 def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
@@ -221,7 +228,7 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
         "looks": [look.record(hidden).model_dump(mode="json") for look in chosen_study.looks.all()],
     }
     shown = {name: one.numbered(place.viewer.organizes) for name, one in summaries.items()}
-    return JsonResponse(about | {"criteria": {name: told(plain(one), chosen_study.noun) for name, one in shown.items()}})
+    return JsonResponse(about | {"criteria": {name: told(one, chosen_study.noun) for name, one in shown.items()}})
 
 
 def study_votes(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:

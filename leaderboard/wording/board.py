@@ -14,7 +14,7 @@ from leaderboard.wording import certainty
 from leaderboard.wording.digits import NONE, Rounded, rounded
 from leaderboard.wording.figures import share
 from leaderboard.wording.nouns import counted, plural
-from leaderboard.wording.ranks import ordinal, span
+from leaderboard.wording.ranks import ordinal, rank_range
 from leaderboard.wording.reasons import sentence
 
 RULES = {"mean_rank": "mean rank", "median_rank": "median rank", "borda": "Borda count", "weighted": "weighted mean rank"}
@@ -117,8 +117,8 @@ def value_words(it: Cell) -> str:
     elif it.state is State.ALIKE:
         said.append(certainty.alike(it.n, it.noun))
     if (rank := it.rank) is not None:
-        ends = column.rank_low[it.index], column.rank_high[it.index]
-        said.append(f"rank {rank}" + (f" ({span(*ends)})" if ends[0] is not None else ""))
+        ends = column.rank_range(it.index)
+        said.append(f"rank {rank}" + (f" ({rank_range(ends)})" if ends is not None else ""))
     return "; ".join(said)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.records.claim import Claim, FirstPlace, Named
+from leaderboard.records.claim import Claim, FirstPlace
 from leaderboard.stats.states import too_few
 from leaderboard.wording import contradiction
 from leaderboard.wording.nouns import NOUN, counted, some_of, verb
@@ -41,7 +41,10 @@ def statement(claim: Claim) -> Statement:
     """The statement over a board: whether metrics and people agree on the first."""
     (ours, *more), (theirs, *level) = claim.metrics, claim.people
     if claim.means:
-        return _of_means(claim)
+        by_metrics, by_means = (some[0][0] if len(some) == 1 else f"{len(some)} entries" for some in (claim.metrics, claim.people))
+        if set(claim.metrics) == set(claim.people):
+            return Statement.of("The metrics and people's published means both put ", person(by_metrics), " first.")
+        return Statement.of("The metrics put ", name(by_metrics), " first. People's published means put ", person(by_means), " first.")
     if claim.reason is not None:
         early = too_few(claim.reason)
         return Statement.of("Too early to compare the order with people." if early else "The order is not compared with people.")
@@ -75,17 +78,6 @@ def _shared(claim: Claim) -> Statement:
     return Statement.of(f"{by_metrics} People put ", person(theirs[0]), " first.")
 
 
-def name_of(one: Named) -> str:
-    return one[0]
-
-
-def _of_means(claim: Claim) -> Statement:
-    ours, theirs = (name_of(some[0]) if len(some) == 1 else f"{len(some)} entries" for some in (claim.metrics, claim.people))
-    if set(claim.metrics) == set(claim.people):
-        return Statement.of("The metrics and people's published means both put ", person(ours), " first.")
-    return Statement.of("The metrics put ", name(ours), " first. People's published means put ", person(theirs), " first.")
-
-
 def _apart(claim: Claim) -> str:
     """Sentences on the entries that have no place beside the others."""
     said = []
@@ -94,5 +86,5 @@ def _apart(claim: Claim) -> str:
     if claim.before:
         who = claim.before[0] if len(claim.before) == 1 else f"{len(claim.before)} entries"
         n = len(claim.before)
-        said.append(f"People prefer {who}, which {verb('has', n)} no rank, to {name_of(claim.people[0])}.")
+        said.append(f"People prefer {who}, which {verb('has', n)} no rank, to {claim.people[0][0]}.")
     return " ".join(said)

@@ -10,18 +10,12 @@ from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, 
 from leaderboard.stats.evidence.reproduction import PrintedLine, Reproduction, Statistic
 from leaderboard.stats.minimums import GROUPS_FOR_FIRM_INTERVAL
 from leaderboard.wording.figures import beside_chance
-from leaderboard.wording.nouns import plural
+from leaderboard.wording.nouns import listed, plural
 from leaderboard.wording.statement import Part, Statement, Tone
 
 PRINTED_AS = {Statistic.PLCC: "PLCC", Statistic.SRCC: "SRCC", Statistic.KRCC: "KRCC"}
-PROCEDURES = {"logistic-of-other-groups": "a logistic curve that was fitted to the other {groups}"}
+PROCEDURES = {"logistic-of-other-groups": "The metric's values first pass a logistic curve that was fitted to the other {groups}."}
 NAMED = 3  # metrics that a sentence names; of more it says how many
-
-
-def several(noun: str) -> str:
-    """Plural of a noun of a set's pages, also of "kind of distortion"."""
-    head, of, rest = noun.partition(" of ")
-    return plural(head) + of + rest
 
 
 def percent(value: float) -> str:
@@ -74,13 +68,13 @@ def counted(record: EvidenceRecord, criterion: CriterionFigures) -> str:
     """Count of what was judged: "96 results: 8 codecs and rates on 12 camera paths of 6 scenes"."""
     words = record.words
     entries = f"{criterion.entries_judged:,} {_entries(words.entry)}"
-    said = f"{criterion.stimuli:,} results of {entries} on {criterion.items:,} {several(words.item)}"
-    return said if criterion.groups == criterion.items else f"{said} of {criterion.groups:,} {several(words.group)}"
+    said = f"{criterion.stimuli:,} results of {entries} on {criterion.items:,} {plural(words.item)}"
+    return said if criterion.groups == criterion.items else f"{said} of {criterion.groups:,} {plural(words.group)}"
 
 
 def _entries(noun: str) -> str:
     first, joined, second = noun.partition(" and ")
-    return f"{several(first)}{joined}{several(second) if joined else ''}"
+    return f"{plural(first)}{joined}{plural(second) if joined else ''}"
 
 
 def scale(record: EvidenceRecord) -> str:
@@ -101,11 +95,6 @@ def within_of(figures: MetricFigures) -> SetFigure | None:
     return figures.decided if figures.decided is not None else figures.concordance
 
 
-def named(titles: Sequence[str]) -> str:
-    """Names in a row: "A, B and C"."""
-    return titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"
-
-
 def between_of(figures: MetricFigures) -> SetFigure | None:
     """The same between families."""
     return figures.decided_between if figures.decided is not None else figures.concordance_between
@@ -121,14 +110,14 @@ def best(titles: Sequence[tuple[str, SetFigure | None]], where: str, looked_for:
     if not out:
         return f"{where}, none of these {len(tested)} metrics is ruled out as the best."
     if len(out) <= NAMED and len(may) > NAMED + 2:
-        return f"{where}, any of these {len(tested)} metrics but {named(out)} may be the best."
+        return f"{where}, any of these {len(tested)} metrics but {listed(out)} may be the best."
     if len(may) > NAMED + 2:
         return f"{where}, {len(may)} of {len(tested)} metrics may be the best."
     known = [title for title in looked_for if title in out][:NAMED]
-    said = f"{where}, only {named(may)} may be the best of {len(tested)} metrics"
+    said = f"{where}, only {listed(may)} may be the best of {len(tested)} metrics"
     if known and len(known) < len(out):
-        return f"{said}; the other {len(out)} metrics are ruled out, {named(known)} among them."
-    return f"{said}; {named(known)} {'is' if len(known) == 1 else 'are'} ruled out." if known else f"{said}."
+        return f"{said}; the other {len(out)} metrics are ruled out, {listed(known)} among them."
+    return f"{said}; {listed(known)} {'is' if len(known) == 1 else 'are'} ruled out." if known else f"{said}."
 
 
 def not_compared(titles: Sequence[str]) -> str:
@@ -136,7 +125,7 @@ def not_compared(titles: Sequence[str]) -> str:
     if not titles:
         return ""
     have, are = ("has", "is") if len(titles) == 1 else ("have", "are")
-    return f"{named(titles)} {have} no values for some results and {are} not compared."
+    return f"{listed(titles)} {have} no values for some results and {are} not compared."
 
 
 def printed_with(record: EvidenceRecord, criterion: CriterionFigures, titles: Mapping[str, str]) -> str:
@@ -147,12 +136,12 @@ def printed_with(record: EvidenceRecord, criterion: CriterionFigures, titles: Ma
     figures = None if chief is None else next((one for one in criterion.metrics.values() if one.column == chief.metric), None)
     if chief is None or figures is None or figures.srocc is None or not figures.srocc.shown or figures.srocc.value is None:
         return ""
-    after = f", after {PROCEDURES[chief.procedure].format(groups=several(record.words.group))}" if chief.procedure else ""
+    after = PROCEDURES[chief.procedure].format(groups=plural(record.words.group)) + " " if chief.procedure else ""
     means = "people's plain means" if criterion.basis in (Basis.PERSONS, Basis.SCORES) else "the published means"
     one = " of one criterion" if len(record.criteria) > 1 else ""
     return (
-        f"The printed ρ counts all rows of the source and uses its score “{chief.against}”{after}; it keeps the source's sign. "
-        f"Our ρ across {several(record.words.item)} leaves out references and uses {means}{one}: "
+        f"The source computes its ρ over all its rows, with its score “{chief.against}”, and keeps the sign. {after}"
+        f"Our ρ across {plural(record.words.item)} leaves out references and uses {means}{one}: "
         f"for {titles.get(chief.metric, chief.metric)} {with_interval(figures.srocc, across=True)}."
     )
 
@@ -194,13 +183,13 @@ def size(record: EvidenceRecord, criterion: CriterionFigures) -> str:
     between, across, words = between_of(figures), figures.srocc, record.words
     said = f"The size of a result alone agrees with people in {with_interval(found)} of 100 {_compared(criterion)} within one {words.item}"
     if between is not None and between.shown and between.value is not None:
-        said += f" and in {with_interval(between)} of 100 between {several(words.family)}"
+        said += f" and in {with_interval(between)} of 100 between {plural(words.family)}"
     if across is not None and across.shown and across.value is not None:
-        said += f". Over the results of all {several(words.item)}, Spearman's ρ of size with people's means is "
+        said += f". Over the results of all {plural(words.item)}, Spearman's ρ of size with people's means is "
         said += with_interval(across, across=True)
     tested = [one for one in criterion.metrics.values() if not one.reference_point]
     said += _above_size(f"Within one {words.item}", map(within_of, tested))
-    said += _above_size(f"Across {several(words.item)}", (one.srocc for one in tested))
+    said += _above_size(f"Across {plural(words.item)}", (one.srocc for one in tested))
     return f"{said}."
 
 
@@ -221,7 +210,7 @@ def ladders(record: EvidenceRecord, criterion: CriterionFigures) -> str:
     noun = record.words.family
     return (
         f"{criterion.ladders.left_out:,} of {criterion.ladders.compared:,} {_compared(criterion)} are of one {noun} at two strengths. The "
-        f"figures between {several(noun)} leave out these {_compared(criterion)}."
+        f"figures between {plural(noun)} leave out these {_compared(criterion)}."
     )
 
 
@@ -259,7 +248,7 @@ def within_and_across(title: str, rows: Sequence[tuple[EvidenceRecord, Criterion
         rival = f". There {title} is ruled out as the best metric; {rivals[record.name]} may be the best" if record.name in rivals else ""
         said.append(
             f"In {record.called}, {title} picks the same result as people within one {words.item} in {with_interval(within)} of 100 "
-            f"{_compared(criterion)}{beside}. Over the results of all {several(words.item)}, Spearman's ρ of {title} with people's means "
+            f"{_compared(criterion)}{beside}. Over the results of all {plural(words.item)}, Spearman's ρ of {title} with people's means "
             f"is {with_interval(across, across=True)}{rival}."
         )
     return " ".join(said)
@@ -272,7 +261,7 @@ def ruled_out_across(title: str, sets: Sequence[str]) -> Statement:
         Part("one", Tone.NAME),
         " item. On results of ",
         Part("different", Tone.NAME),
-        f" items, other metrics are, in {named(sets)}.",
+        f" items, other metrics are, in {listed(sets)}.",
     )
 
 
@@ -290,8 +279,8 @@ def by_criterion(record: EvidenceRecord, titles: Mapping[str, str]) -> str:
         found[name] = tuple(titles[key] for key, figure in figures.items() if figure is not None and figure.may_be_best)
     if len(set(found.values())) < 2 or not all(found.values()):
         return ""
-    listed = "; ".join(f"{name.replace('_', ' ')}: {named(may)}" for name, may in found.items())
-    return f"Which metrics may be the best within items depends on the criterion. {listed[:1].upper()}{listed[1:]}."
+    each = "; ".join(f"{name.replace('_', ' ')}: {listed(may)}" for name, may in found.items())
+    return f"Which metrics may be the best within items depends on the criterion. {each[:1].upper()}{each[1:]}."
 
 
 def across_ceiling(record: EvidenceRecord, criterion: CriterionFigures) -> str:
@@ -303,17 +292,17 @@ def across_ceiling(record: EvidenceRecord, criterion: CriterionFigures) -> str:
     one = "" if found.one is None else f"one rater and the mean of all others have ρ {decimal(found.one)}"
     bound = f"the noise in people's means limits any metric to about ρ {decimal(found.srocc)}" if round(found.srocc, 2) < 1 else ""
     said = "; ".join(filter(None, (one, bound)))
-    return f"Across {several(record.words.item)} {said}." if said else ""
+    return f"Across {plural(record.words.item)} {said}." if said else ""
 
 
 def fewness(criterion: CriterionFigures, record: EvidenceRecord) -> str:
     """Warning of few sources; empty where there are enough."""
     if criterion.groups >= GROUPS_FOR_FIRM_INTERVAL:
         return ""
-    return f"Intervals are rough, because there are only {criterion.groups} {several(record.words.group)}."
+    return f"Intervals are rough, because there are only {criterion.groups} {plural(record.words.group)}."
 
 
 def speaks_of(criterion: CriterionFigures, record: EvidenceRecord) -> str:
     """Raters and groups of items that an interval allows for."""
-    group = several(record.words.group)
+    group = plural(record.words.group)
     return f"other raters and other {group}" if criterion.basis.persons else f"other {group}, rated by the same people"

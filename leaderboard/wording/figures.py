@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-NOTHING = "–"
+from leaderboard.wording.digits import NONE
+
 SMALLEST = 1e-9  # a value nearer to 0 is shown as 0
 CHANCE = 0.5  # share of comparisons in which a coin picks as people do
 POINTS = "points"  # the differences of two shares, in points of a hundred
@@ -14,7 +15,7 @@ def number(value: float | None, digits: int | None = None) -> str:
     """A value with `digits` decimals (by default three, and more where it is small) and a true minus sign; a dash for null and
     not-a-number."""
     if value is None or math.isnan(value):
-        return NOTHING
+        return NONE
     if digits is None:
         size = abs(value)
         digits = 3 if size >= 0.1 or size < SMALLEST else 2 - math.floor(math.log10(size))
@@ -26,13 +27,13 @@ def number(value: float | None, digits: int | None = None) -> str:
 
 def share(value: float | None) -> str:
     """A share as a whole number of hundredths, without the sign."""
-    return NOTHING if value is None else f"{round(100 * value)}"
+    return NONE if value is None else f"{round(100 * value)}"
 
 
 def points(value: float | None) -> str:
     """A difference of two shares in whole points of a hundred, with its sign."""
     if value is None:
-        return NOTHING
+        return NONE
     whole = round(100 * value)
     return f"+{whole}" if whole > 0 else f"−{-whole}" if whole else "0"
 

@@ -12,7 +12,6 @@ from leaderboard.records.history import (
     Leaving,
     Left,
     Moved,
-    NewEntry,
     Opened,
     PeopleChanged,
     Scored,
@@ -63,12 +62,9 @@ def _entered(it: Entered) -> str:
     if len(it.entries) > NAMED:
         names = ", ".join(one.name for one in it.entries[:NAMED])
         return f"{len(it.entries)} new entries: {names} and {len(it.entries) - NAMED} more."
-    return f"New: {'; '.join(_new(one) for one in it.entries)}."
-
-
-def _new(it: NewEntry) -> str:
-    team = f" by {it.team}" if it.team else ""
-    return f"{it.name}{team}, {f'at rank {it.rank}' if it.rank is not None else 'without a rank'}"
+    places = (f"at rank {one.rank}" if one.rank is not None else "without a rank" for one in it.entries)
+    new = (f"{one.name}{f' by {one.team}' if one.team else ''}, {place}" for one, place in zip(it.entries, places, strict=True))
+    return f"New: {'; '.join(new)}."
 
 
 def _left(it: Left) -> str:

@@ -10,9 +10,12 @@ VERBS = {"is": "are", "has": "have", "was": "were", "does": "do"}
 
 
 def plural(noun: str, n: int | None = None) -> str:
-    """The noun in the plural, unless `n` is 1, by the rules of English that need no dictionary: boxes, bodies, bays."""
+    """The noun in the plural, unless `n` is 1, by the rules of English that need no dictionary: boxes, bodies, bays, kinds of blur."""
     if n == 1:
         return noun
+    head, of, rest = noun.partition(" of ")
+    if of:
+        return f"{plural(head)}{of}{rest}"
     if noun == "person":
         return "people"
     if noun.endswith(("s", "x", "z", "ch", "sh")):

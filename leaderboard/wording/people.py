@@ -12,7 +12,7 @@ from leaderboard.stats.minimums import ITEMS_FOR_FIGURE, ITEMS_FOR_FIRM_INTERVAL
 from leaderboard.stats.states import too_few
 from leaderboard.wording import agreement
 from leaderboard.wording.nouns import NOUN, answers, counted, listed, people, plural, verb
-from leaderboard.wording.reasons import why as reason_words
+from leaderboard.wording.reasons import why
 
 EARLIER = (
     "People's figures here were made by an earlier rule. “Equal” from a rater or a metric counts half. Intervals do not allow for "
@@ -47,13 +47,8 @@ def earlier(found: HumanAgreement) -> str:
     return EARLIER if found.people < 2 else EARLIER_STATES if found.people < 3 else ""
 
 
-def why(found: HumanAgreement, noun: str = NOUN) -> str:
-    """Reason why there are no figures; empty where there are. An earlier ranking says it as it did then."""
-    return reason_words(found, noun)
-
-
 def no_place(found: HumanAgreement, noun: str = NOUN) -> str:
-    """The same beside an entry: it has no place with people."""
+    """Reason why there are no figures, beside an entry: it has no place with people. An earlier ranking says it as it did then."""
     early = "Too early to say what people prefer. " if too_few(found.reason) else ""
     return f"{early}{why(found, noun)}"
 

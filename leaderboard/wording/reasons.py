@@ -1,8 +1,5 @@
-"""Reasons of figures as sentences: the one place that words why there is no number, or no interval.
-
-`told` puts the sentence beside each reason of a content in JSON's types, as `why`, and `notes` beside what a model omits: for outputs
-alone, where programs read them. They are never stored, and no code reads them.
-"""
+"""Reasons of figures as sentences: the one place that words why there is no number, or no interval. They are never stored, and no code
+reads them."""
 
 from __future__ import annotations
 
@@ -106,23 +103,6 @@ def why(of: Any, noun: Noun = SAMPLE) -> str:
     if isinstance(of, Mapping):
         return of.get("why") or sentence(read(of.get("reason")), noun)
     return getattr(of, "why", "") or sentence(getattr(of, "reason", None), noun)
-
-
-def told(content: Any, noun: Noun = SAMPLE) -> Any:
-    """Contents in JSON's types with the sentence of each reason beside it: of `reason` in `why`, of `mos_mle_reason` in `mos_mle_why`.
-    Sentences of earlier rankings stay as they are."""
-    if isinstance(content, list):
-        return [told(each, noun) if isinstance(each, dict | list) else each for each in content]
-    if not isinstance(content, dict):
-        return content
-    found = {name: told(each, noun) if isinstance(each, dict | list) else each for name, each in content.items()}
-    for name, each in content.items():
-        words = f"{name.removesuffix('reason')}why"
-        if name.endswith("reason") and words not in found and (each is None or isinstance(each, dict)):
-            found[words] = "" if each is None else sentence(read(each), noun)
-    if "omitted" in found:
-        found["notes"] = notes((Omitted(**one) for one in content["omitted"]), content["prior"])
-    return found
 
 
 def read(stored: Mapping[str, Any] | None) -> Reason | None:

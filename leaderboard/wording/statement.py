@@ -1,11 +1,11 @@
-"""A statement to a reader: one or a few sentences, with the tone of its parts and the address that it leads to. PURE.
+"""A statement to a reader: one or a few sentences, with the tone of its parts. PURE.
 
 Statements are made in this folder alone, one function each, from records. A page draws one by `{% statement %}`; all else takes its `text`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
@@ -32,10 +32,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Statement:
-    """Parts that read on as one text; none where there is nothing to say. `link` is the address that it leads to, empty for none."""
+    """Parts that read on as one text; none where there is nothing to say."""
 
     parts: tuple[Part, ...] = ()
-    link: str = ""
 
     @classmethod
     def of(cls, *parts: str | Part) -> Self:
@@ -53,7 +52,7 @@ class Statement:
         """This statement, then the other behind a blank."""
         more = Statement.of(other) if isinstance(other, str) else other
         gap = (Part(" "),) if self and more else ()
-        return replace(self, parts=(*self.parts, *gap, *more.parts))
+        return type(self)((*self.parts, *gap, *more.parts))
 
     @property
     def text(self) -> str:

@@ -1,13 +1,11 @@
-"""Records with the sentence of each reason beside it, for the API, whose schemas the records are. PURE."""
+"""Records with the sentence of each reason beside it, for outputs that programs read. PURE."""
 
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from pydantic import BaseModel
-
-from leaderboard.stats.records import Preference
+from leaderboard.stats.records import Preference, plain
 from leaderboard.stats.states import Reason
 from leaderboard.wording.reasons import SAMPLE, Noun, notes, sentence
 
@@ -20,18 +18,23 @@ def worded(record: Told, noun: Noun = SAMPLE) -> Told:
     return _worded(record, noun)
 
 
+def told(record: Any, noun: Noun = SAMPLE) -> Any:
+    """The same in JSON's own types, sentences behind the other fields."""
+    return plain(worded(record, noun), lambda it: sorted((one.name for one in fields(it)), key=lambda name: name.endswith("why")))
+
+
 def _worded(it: Any, noun: Noun) -> Any:
     if type(it) in (list, tuple):
         return type(it)([_worded(each, noun) for each in it])
     if isinstance(it, dict):
         return {name: _worded(each, noun) for name, each in it.items()}
-    if isinstance(it, Reason) or not (is_dataclass(it) or isinstance(it, BaseModel)):
+    names = list(getattr(type(it), "model_fields", ())) or ([one.name for one in fields(it)] if is_dataclass(it) else [])
+    if isinstance(it, Reason) or not names:
         return it
-    names = list(type(it).model_fields) if isinstance(it, BaseModel) else [one.name for one in fields(it)]
     found = {name: _worded(getattr(it, name), noun) for name in names}
     for name in names:
         if name.endswith("why") and not found[name]:
             found[name] = sentence(found.get(f"{name.removesuffix('why')}reason"), noun)
     if isinstance(it, Preference):
         found["notes"] = notes(it.omitted, it.prior)
-    return it.model_copy(update=found) if isinstance(it, BaseModel) else replace(it, **found)
+    return it.model_copy(update=found) if hasattr(it, "model_copy") else replace(it, **found)

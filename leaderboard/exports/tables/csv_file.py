@@ -32,7 +32,7 @@ def write(table: Table) -> str:
     writer = csv.writer(out, lineterminator="\r\n")  # which writes a float in full, and nothing for None
     writer.writerow([plain_text(name) for name in [*head, "snapshot"]])
     for row in table.rows:
-        line: list[Any] = [row.rank, row.rank_low, row.rank_high]
+        line: list[Any] = [row.rank, *(row.ranks or (None, None))]
         line += [plain_text(text) for text in (row.entry, row.team, " ".join(row.flags))]
         line += [plain_text(stated) if isinstance(stated, str) else stated for stated in row.stated]
         for (value, low, high, rank, n), people in zip(table.numbers(row), agreement, strict=True):

@@ -8,7 +8,6 @@ from dataclasses import asdict
 from typing import Any
 
 from leaderboard.exports.tables.table import Table, finite
-from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.wording.reasons import why
 
 
@@ -21,7 +20,10 @@ def write(table: Table) -> str:
     for column in table.columns:
         about: dict[str, Any] = {name: getattr(column.metric, name) for name in ("slug", "title", "higher_is_better", "unit")}
         if column.people is not None:
-            about["people"] = {name: _figure(figure, table.noun) for name, figure in column.people.figures.items()}
+            about["people"] = {  # each with its 95 % interval, of how many answers or entries it is, and why it has no interval
+                name: {key: getattr(figure, key) for key in ("value", "low", "high", "n", "state")} | {"why": why(figure, table.noun)}
+                for name, figure in column.people.figures.items()
+            }
             if "decided" in column.people.figures:
                 about["people"]["places"] = column.people.places
             if column.people.trained:
@@ -33,7 +35,7 @@ def write(table: Table) -> str:
         encode(
             {
                 "rank": row.rank,
-                "rank_interval": _pair(row.rank_low, row.rank_high),
+                "rank_interval": row.ranks,
                 "entry": row.entry,
                 "team": row.team,
                 "flags": list(row.flags),
@@ -57,11 +59,6 @@ def write(table: Table) -> str:
             "}\n",
         )
     )
-
-
-def _figure(it: Figure, noun: str) -> dict[str, Any]:
-    """A figure with its 95 % interval, of how many answers or entries it is, and why it has no interval."""
-    return {name: getattr(it, name) for name in ("value", "low", "high", "n", "state")} | {"why": why(it, noun)}
 
 
 def _pair(low: float | None, high: float | None) -> list[float | int] | None:

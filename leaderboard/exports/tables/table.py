@@ -64,12 +64,6 @@ class Column:
         metric, value = self.metric, self.metric.value[index]
         return value, *metric.interval(index), metric.rank[index], metric.n[index] or None if value is not None else None
 
-    @property
-    def heading(self) -> str:
-        """Title, unit and direction."""
-        unit = f" [{self.metric.unit}]" if self.metric.unit else ""
-        return f"{self.metric.title}{unit} {'↑' if self.metric.higher_is_better else '↓'}"
-
 
 @dataclass(frozen=True)
 class Row:
@@ -80,8 +74,7 @@ class Row:
     rank: int | None
     entry: str
     team: str
-    rank_low: int | None = None
-    rank_high: int | None = None
+    ranks: tuple[int, int] | None = None  # its 95 % range
     flags: tuple[str, ...] = ()
     stated: tuple[float | str | None, ...] = ()
 
@@ -90,7 +83,7 @@ class Row:
         """The rank with its 95 % range."""
         if self.rank is None:
             return NONE
-        return str(self.rank) if self.rank_low is None or self.rank_high is None else f"{self.rank} ({self.rank_low}–{self.rank_high})"
+        return str(self.rank) if self.ranks is None else f"{self.rank} ({self.ranks[0]}–{self.ranks[1]})"
 
     @property
     def name(self) -> str:
@@ -135,7 +128,7 @@ class Table:
     @property
     def headings(self) -> list[str]:
         """Heads of all columns as they are read."""
-        return ["Rank", "Entry", *(title for _, title in self.stated), *(column.heading for column in self.columns)]
+        return ["Rank", "Entry", *(title for _, title in self.stated), *(column.metric.heading for column in self.columns)]
 
     def numbers(self, row: Row) -> list[Numbers]:
         """The numbers of a row in full, in the order of the columns."""

@@ -9,11 +9,18 @@ import numpy as np
 
 from leaderboard.charts import boards, judges, published_sets, ranking_variants, studies
 from leaderboard.evidence import shown
+from leaderboard.records.board import ColumnHead
 from leaderboard.records.chart import Chart
 from leaderboard.stats.subsample_stability import Curve
 from leaderboard.stats.uncertainty import paired
 
-HSS = boards.Metric("HSS", True)
+HSS, OFFSET = (
+    ColumnHead(slug=slug, key=slug, title=title, fingerprint="", params={}, is_primary=False, in_ranking=True, weight=1, **more)
+    for slug, title, more in (
+        ("hss", "HSS", {"higher_is_better": True, "unit": ""}),
+        ("corner_offset", "Corner offset", {"higher_is_better": False, "unit": "m"}),
+    )
+)
 NASTY = '<a href="javascript:x">%{x}</a> & <b>bold</b>'
 NAMES = ["gable-net", "pc-to-edges <b>", "a name that is longer than any chart has room for", "ridge & valley"]
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -37,7 +44,7 @@ def charts(seed: int, before: str = "") -> dict[str, list[Chart]]:
     points = [
         boards.Point(START + span * float(rng.random()), float(value), name) for name, value in zip(names, rng.normal(size=n), strict=True)
     ]
-    ranks = [boards.RankRow(name, k + 1, max(1, k), k + 3) if k % 3 else boards.RankRow(name, k + 1) for k, name in enumerate(names)]
+    ranks = [boards.RankRow(name, k + 1, (max(1, k), k + 3)) if k % 3 else boards.RankRow(name, k + 1) for k, name in enumerate(names)]
     orders = [[int(rank) + 1 for rank in rng.permutation(n)] for _ in range(3)]
     board = [[orders[way][k] if way == 0 or rng.random() < 0.8 else None for way in range(3)] for k in range(n)]
     agreement = rng.uniform(size=(n, n)).tolist()

@@ -24,7 +24,7 @@ COLUMNS = (
     column("corner_offset", *OFFSET, higher=False, title="Corner offset", unit="m"),
 )
 ROWS = (
-    Row(0, 1, "gable-net v3", "Ridgeline", 1, 2),
+    Row(0, 1, "gable-net v3", "Ridgeline", (1, 2)),
     Row(1, 2, "pc-to-edges", "TU Hillside", flags=("verified",)),
     Row(2, None, "hull", "Organizers", flags=("baseline",)),
     Row(3, None, "sketch", ""),

@@ -45,7 +45,7 @@ def test_the_text_has_a_row_per_metric_and_explains_its_columns(run):
     assert code == 0 and "20/20" in bar and lines[0].startswith("Share of 20 models")
     assert lines[2].split() == ["metric", *map(str, range(1, 18)), "passed"]
     assert [line.split()[0] for line in lines[3:5]] == ["corner_f1", "wed_mnn"] and lines[3].endswith("of 17")
-    assert len(lines) == 8 + 17 and lines[-3].strip().startswith("17  Triangle ineq.")
+    assert len(lines) == 8 + 17 and lines[-3].strip().startswith("17  Triangle inequality")
     assert "rule) for corner_f1; " in lines[-1] and lines[-1].endswith("rule) for wed_mnn.")
 
 

@@ -28,4 +28,4 @@ def test_an_entry_that_is_not_tested_has_no_bar():
 def test_nothing_is_drawn_where_no_range_is_known_or_one_entry_alone_is_ranked():
     assert by_rule(board_of([0.9, 0.8], overall={"rank_low": [None] * 2, "rank_high": [None] * 2})) is None
     assert by_rule(board_of([0.9, None], overall={"rank_low": [1, None], "rank_high": [1, None]})) is None
-    assert by_people(board_of([0.9, 0.8]), None) is None  # nobody was asked
+    assert by_people(None) is None  # nobody was asked

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.boards.people import with_people
 from leaderboard.boards.rows import BoardRows, Choice, meaning
 from leaderboard.exports.tables import csv_file, json_file, latex, markdown
 from leaderboard.exports.tables.table import Caption
@@ -169,7 +168,7 @@ def test_the_exported_table_holds_all_rows_of_the_choice_with_full_numbers_and_f
 
 
 def test_the_exported_table_says_of_how_many_groups_or_answers_each_value_is():
-    board = with_people(judged(board_of([0.9, None, 0.7]), [0.7, 0.3, None], n=[40, 30, 0]))
+    board = judged(board_of([0.9, None, 0.7]), [0.7, 0.3, None], n=[40, 30, 0])
     table = BoardRows(board, Choice()).table(Caption("C", "P", "s", "2026", "https://x.example"))
     assert [column.slug for column in table.columns][:2] == ["people", "a"]
     assert {row.entry: [numbers[4] for numbers in table.numbers(row)[:2]] for row in table.rows} == {
@@ -219,6 +218,6 @@ class TestPeople:
     def test_an_entry_that_too_few_judged_has_the_reason_and_one_that_met_no_other_says_so(self):
         board = judged(board_of([0.9, 0.8, 0.7, 0.6]), [0.7, 0.3, None, None], n=[40, 30, 4, 5])
         board = board.model_copy(update={"people": board.people.model_copy(update={"few": {str(board.entries[2].id): few_raters(3)}})})
-        lines = BoardRows(with_people(board), Choice()).lines
+        lines = BoardRows(board, Choice()).lines
         assert [line.people.reason for line in lines] == [None, None, few_raters(3), Reason(Key.MET_NONE_WITH_PLACE)]
         assert [line.people.state for line in lines[2:]] == [State.TOO_FEW, State.UNCONNECTED]

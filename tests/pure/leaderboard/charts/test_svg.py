@@ -89,7 +89,7 @@ def test_values_that_rounding_alone_parts_have_a_box_without_length():
 
 def test_ranks_and_their_intervals_lie_where_a_ruler_puts_them():
     # Ranks 0.5 to 3.5 from left to right; two rows from -0.6 to 1.6 from the top down, in 96 px.
-    tree, height = parsed(boards.rank_intervals("HSS", [boards.RankRow("first", 1, 1, 3), boards.RankRow("second", 2)]))
+    tree, height = parsed(boards.rank_intervals("HSS", [boards.RankRow("first", 1, (1, 3)), boards.RankRow("second", 2)]))
     assert height == 148 - 12 - 40
     assert marks(tree) == [(16.67, 26.18), (50.0, 69.82)]
     whisker = tree.find("svg//g[@class='errors']/line")

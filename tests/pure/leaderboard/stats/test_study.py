@@ -14,7 +14,8 @@ from leaderboard.stats import __main__ as command
 from leaderboard.stats.records import plain
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import canonical, write
-from leaderboard.wording.reasons import sentence, told
+from leaderboard.wording.reasons import sentence
+from leaderboard.wording.worded import told
 from tests.support.leaderboard.reasons import few_raters
 from tests.support.leaderboard.stats.ballots import simulated_votes, vote
 
@@ -71,7 +72,7 @@ def test_the_command_prints_json_and_never_loads_django(file):
     )
     done = subprocess.run([sys.executable, "-c", code, str(file), "--json"], capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)["criteria"][""]
-    assert found == told(json.loads(json.dumps(plain(analyse(canonical(simulated_votes(4, 2, 4)))))))
+    assert found == json.loads(json.dumps(told(analyse(canonical(simulated_votes(4, 2, 4))))))
     assert [row["key"] for row in found["metrics"]] == ["constant", "coin"] and found["metrics"][0]["decided"]["value"] == 0.5
     assert found["reason"] == asdict(few_raters(4)) and found["why"] == sentence(few_raters(4))
 

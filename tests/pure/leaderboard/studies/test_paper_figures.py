@@ -40,7 +40,7 @@ def test_a_correlation_of_eight_things_or_more_has_an_interval_and_no_other_figu
     # z = atanh(.820) = 1.1568, sqrt((1 + .6724 / 2) / 8) = .4087, times 1.96: .8010
     osim = next(cells for row, cells in table("osim", "Table 2").lines if row.key == "osim")
     assert osim == [(0.82, pytest.approx((math.tanh(1.156817 - 0.801031), math.tanh(1.156817 + 0.801031)), abs=1e-4))]
-    assert table("osim", "Table 3, of pictures").why == sentence(few_entries(7)) and "not stated" in table("locase", "Table 8").why
+    assert table("osim", "Table 3, metrics of pictures").why == sentence(few_entries(7)) and "not stated" in table("locase", "Table 8").why
     tau = table("gpteval3d", "Table 1").lines[-1][1]
     # z = 1.1597, sqrt(.437 / 9) = .22035, times 1.96: .4319
     assert tau[0][1] == pytest.approx((math.tanh(1.1597 - 0.4319), math.tanh(1.1597 + 0.4319)), abs=5e-4)
@@ -60,7 +60,7 @@ def test_the_figures_are_those_that_the_papers_print():
 
 
 def test_what_papers_say_of_one_metric_is_found_by_its_key():
-    assert [(one.paper.slug, one.table.name) for one in mentions("psnr")] == [("osim", "Table 2"), ("osim", "Table 3, of pictures")]
+    assert [(one.paper.slug, one.table.name) for one in mentions("psnr")] == [("osim", "Table 2"), ("osim", "Table 3, metrics of pictures")]
     assert next(iter(mentions("psnr"))).in_a_line == "ρ 0.658 [0.02, 0.91]"
     assert next(one.in_a_line for one in mentions("puzzlesim")) == "0.461 to 0.768 in 12 columns"
     assert not list(mentions("edge_f1"))

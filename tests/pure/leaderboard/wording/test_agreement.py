@@ -17,7 +17,8 @@ from leaderboard.wording import agreement as wording
 from leaderboard.wording import people as people_wording
 from leaderboard.wording.reasons import sentence
 from leaderboard.wording.statement import Tone
-from tests.support.leaderboard.people import TWO, agreement, column, found
+from tests.support.leaderboard.boards import column_of
+from tests.support.leaderboard.people import TWO, agreement, board, column, found
 from tests.support.leaderboard.reasons import few_entries, few_items, few_raters
 
 
@@ -74,7 +75,7 @@ def test_what_a_metric_was_trained_on(trained, opinions, brief, more):
 
 
 def test_where_nobody_was_asked_about_two_entries_that_is_said_of_each_metric():
-    said = People(found(metrics=[column("hss", agreement())], reason=Reason(Key.ONLY_DAMAGED)), {})
+    said = People(board(), found(metrics=[column("hss", agreement())], reason=Reason(Key.ONLY_DAMAGED)))
     line = said.line("hss")
     assert wording.head(line) == people_wording.head(said.found, line).words == "no entries compared"
 
@@ -113,14 +114,15 @@ def test_a_mean_of_studies_says_so():
 
 
 def test_a_head_says_how_far_by_whom_and_when():
-    people = People(found(), {"hss": "HSS"})
+    people = People(board(metrics=[column_of("hss", [0.9, 0.8])]), found())
     said = people_wording.head(people.found, people.line("hss"))
     assert said.words == "agrees 82 [80, 84]" and said.line.figure.ends == (0.82, 0.8, 0.84)
     assert said.title.endswith("1,200 votes by 11 raters, 21 November 2026 (UTC).")
 
 
 def test_of_published_means_the_order_alone_is_said():
-    means = People(found(of="means", kind="opinions", raters=None, band=None, metrics=[column("hss", agreement())]), {"hss": "HSS"})
+    published = found(of="means", kind="opinions", raters=None, band=None, metrics=[column("hss", agreement())])
+    means = People(board(metrics=[column_of("hss", [0.9, 0.8])]), published)
     said = people_wording.head(means.found, means.line("hss"))
     assert said.words == "ρ 0.50 [0.10, 0.90] · 9 entries" and said.line is None and means.charts() == []
 
@@ -131,7 +133,7 @@ def test_where_no_metric_has_a_figure_the_reason_is_its_own():
     silent, level = (agreement(coverage=share).because(Reason(Key.NO_WINNER)) for share in (0.0, 1.0))
 
     def said(**decided: Agreement) -> str:
-        people = People(found(metrics=[column(slug, one) for slug, one in decided.items()]), {}, "house")
+        people = People(board(resampled="house"), found(metrics=[column(slug, one) for slug, one in decided.items()]))
         lines = [Line(slug, one, None, noun="house") for slug, one in decided.items()]
         board_says = people_wording.missing(people.found, people.lines, "house")
         assert wording.unheld(lines, "houses") == board_says

@@ -12,6 +12,7 @@ from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, 
 from leaderboard.stats.evidence.reproduction import PrintedLine, Reproduction, Statistic
 from leaderboard.stats.states import Counted, Key, Reason, State
 from leaderboard.wording import evidence as wording
+from leaderboard.wording import nouns
 
 FIGURE = SetFigure(value=0.844, low=0.805, high=0.8761, n=500)
 
@@ -66,7 +67,7 @@ def test_every_basis_says_who_answered(basis):
     [("scene", "scenes"), ("method family", "method families"), ("kind of distortion", "kinds of distortion"), ("day", "days")],
 )
 def test_nouns_of_a_set_have_a_plural(noun, plural):
-    assert wording.several(noun) == plural
+    assert nouns.plural(noun) == plural
 
 
 def test_what_was_judged_is_counted():
@@ -171,13 +172,15 @@ def test_the_score_behind_printed_numbers_is_named():
     metrics = {"dists": MetricFigures(column="DISTS", srocc=SetFigure(value=0.853, low=0.71, high=0.93))}
     said = wording.printed_with(record(reproduction=found), criterion(metrics=metrics), {})
     assert said == (
-        "The printed ρ counts all rows of the source and uses its score “BT-500”; it keeps the source's sign. "
+        "The source computes its ρ over all its rows, with its score “BT-500”, and keeps the sign. "
         "Our ρ across camera paths leaves out references and uses people's plain means: for DISTS .85 [.71, .93]."
     )
     after = dataclasses.replace(found.lines[0], procedure="logistic-of-other-groups")
     several = record(reproduction=Reproduction(1, 1, (after,)), criteria={"look": criterion(), "shape": criterion()})
     said = wording.printed_with(several, criterion(metrics=metrics, basis=Basis.MEANS), {})
-    assert "“BT-500”, after a logistic curve that was fitted to the other scenes; " in said
+    assert (
+        "“BT-500”, and keeps the sign. The metric's values first pass a logistic curve that was fitted to the other scenes. Our ρ " in said
+    )
     assert "uses the published means of one criterion: for" in said
     assert wording.printed_with(record(), criterion(), {}) == ""
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from evaluation.metrics.column import Column
 from leaderboard.boards import human_agreement, snapshots
-from leaderboard.boards.people import People, of_board, with_people
+from leaderboard.boards.people import People, of_board
 from leaderboard.boards.rows import BoardRows, Choice
 from leaderboard.models import Snapshot, Study, StudyEntry
 from leaderboard.models.question import Opinion
@@ -45,7 +45,7 @@ def test_where_entries_are_level_with_people_none_is_said_to_be_first(judged):  
     board = board_of([1.0, 0.5], id=[entry.pk for entry in entries], name=[near, far])
     found = human_agreement.of_phase(phase, True, board.entries, {})
     assert found.value == [0.5, 0.5] and found.firm is None
-    claim = People(found, {}).claim(board)
+    claim = People(board, found).claim
     assert [name for name, _ in claim.metrics] == [near] and {name for name, _ in claim.people} == {near, far}
 
 
@@ -84,7 +84,7 @@ def test_who_may_be_first_is_asked_among_those_who_hold_a_rank(challenge, people
         board = board_of([1.0, 0.5, 0.2][: len(names)], id=[pks[name] for name in names], name=names, counted=counted)
         found = human_agreement.of_phase(phase, True, board.entries, {})
         assert found.firm is None
-        return People(found, {}).claim(board)
+        return People(board, found).claim
 
     for names, before in (([near, midway, far], ("far off",)), ([near, midway], ())):
         made = claim(names, [True, True, False][: len(names)])
@@ -107,7 +107,7 @@ def test_the_interval_of_a_mean_is_the_same_on_pages_and_in_files_and_is_not_cut
     mean, low, high = best.mos
     assert low < mean < 5 < high
     board = Snapshot.current(phase, "public").board
-    column, at = of_board(board).column(board), board.index_of(study.analyses.get().summary.entries[NAMES[0]])
+    column, at = of_board(board).column, board.index_of(study.analyses.get().summary.entries[NAMES[0]])
     assert (column.value[at], column.ci_low[at], column.ci_high[at]) == best.mos
     place = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
     told = client.get(f"{place}people/people/analysis.json").json()["criteria"][""]["scales"]
@@ -137,10 +137,10 @@ def test_an_entry_that_too_few_people_scored_has_no_place_beside_those_with_enou
     assert (found.first, found.few, found.value[2]) == (0, {str(pks[far]): few}, 5.0)
     made = board.model_copy(update={"people": found})
     said = of_board(made)
-    column = said.column(made)
+    column = said.column
     assert (column.value, column.rank) == ([4.5, 2.5, None], [1, 2, None])
-    assert said.claim(made).metrics == said.claim(made).people
-    lines = BoardRows(with_people(made), Choice()).lines
+    assert said.claim.metrics == said.claim.people
+    lines = BoardRows(made, Choice()).lines
     assert [(line.people.value, line.people.reason) for line in lines][2] == (None, few)
     assert HumanAgreement.model_validate(found.model_dump(mode="json")) == found
     assert found.redacted([2], {pks[far]}, {far}).few == {}
@@ -162,7 +162,7 @@ def test_a_part_of_a_study_that_too_few_people_judged_has_no_column_on_the_board
     assert found.reason is None and set(found.few.values()) == {few_raters(4)} and found.first is None
     made = board.model_copy(update={"people": found})
     said = of_board(made)
-    assert said.column(made) is None and said.claim(made) is None and said.first_place(made) is None
+    assert said.column is None and said.claim is None and said.first_place is None
 
 
 def test_of_several_studies_the_one_with_most_answers_stands_on_the_board(judged):  # noqa: F811
@@ -219,7 +219,7 @@ def test_entries_that_never_met_are_in_no_common_order(judged, client):  # noqa:
     found = human_agreement.of_phase(phase, True, board, {})
     assert found.value[1] is None and 0.5 < found.value[0] < 0.8 and found.first == 0
     made = board_of([1.0] * len(entries), id=[entry.pk for entry in entries]).model_copy(update={"people": found})
-    lines = BoardRows(with_people(made), Choice()).lines
+    lines = BoardRows(made, Choice()).lines
     assert (lines[1].people.value, lines[1].place, lines[1].people.reason) == (None, None, Reason(Key.MET_NONE_WITH_PLACE))
     page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/").content.decode()
     assert re.findall(r'<td class="rank">([^<]*)</td>', page) == ["1", "2", "1", "2"]

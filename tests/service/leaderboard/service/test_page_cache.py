@@ -17,6 +17,7 @@ from leaderboard.models.snapshot import Seen
 from leaderboard.service.page_cache import PARTS, PageCache
 from leaderboard.views import api_docs
 from leaderboard.views import board as views_board
+from leaderboard.wording import certainty
 from submissions.models import Phase, Submission
 from tests.service.leaderboard.views.test_board import address, signed_in, text
 from tests.support.leaderboard.boards import board_of
@@ -43,7 +44,7 @@ def test_many_who_ask_at_once_wait_for_one_computation():
     [
         (ranking_variants, "of", lambda: ranking_variants._cached(Seen(0, ""))),
         (api_docs, "operations", lambda: api_docs.reference("https://boards.example.org")),
-        (views_board, "with_people", lambda: views_board.rendered(Seen(0, ""), Choice(), None, "c", "p", "UTC", "en", "")),
+        (certainty, "before", lambda: views_board.rendered(Seen(0, ""), Choice(), None, "c", "p", "UTC", "en", "")),
     ],
 )
 def test_readers_of_a_page_that_nobody_has_asked_for_lately_wait_for_the_first(module, computation, page, monkeypatch):

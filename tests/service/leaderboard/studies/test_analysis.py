@@ -185,7 +185,7 @@ def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(ju
     found = of_board(content)
     assert found.study.id == study.pk and found.line(slug).percent < 50 and found.line(slug).level is Standing.WORSE_THAN_CHANCE
     assert [one.preferred for one in content.people.marks[slug][str(entries[1 - worse].pk)]] == [entries[worse].method_name]
-    claim = found.claim(content)
+    claim = found.claim
     assert [name for name, _ in claim.parted.pair] == ["near", "far off"] and claim.parted.ends[1] > 0.5
     page = client.get(address).content.decode()
     line = found.line(slug)

@@ -32,7 +32,7 @@ def test_only_the_metrics_that_decide_ranks_are_named_and_the_others_counted(pha
     PhaseMetric.objects.filter(phase=phase).exclude(slug=slugs[0]).update(in_ranking=False)
     found = seen(phase, people.anonymous)
     assert [one.title for one in found.metrics] == [phase.metrics.get(slug=slugs[0]).label]
-    assert found.n_beside == len(slugs) - 1 and found.metrics[0].line is None and found.basis is None
+    assert found.n_beside == len(slugs) - 1 and found.metrics[0].line is None and found.people is None
 
 
 def test_without_a_primary_metric_the_first_that_ranks_decides_and_its_page_shows_the_column(phase, people):

@@ -11,13 +11,13 @@ from django.template.loader import render_to_string
 from leaderboard.boards.people import lines_of
 from leaderboard.records.study import Summary
 from leaderboard.stats.judges import JudgeAnswers, Judged
-from leaderboard.stats.records import plain
 from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import canonical
 from leaderboard.studies.judge.shown import TogetherRow
 from leaderboard.wording.agreement import trained
-from leaderboard.wording.reasons import sentence, told
+from leaderboard.wording.reasons import sentence
+from leaderboard.wording.worded import told
 from tests.support.leaderboard.stats.ballots import simulated_votes
 
 
@@ -29,7 +29,7 @@ def test_people_alone_stand_there_with_an_interval_or_the_reason_why_not_and_a_t
     votes = canonical(rows)
     values = np.tile(np.arange(6.0, 0.0, -1.0), (len(votes.samples), 1))
     metrics = [MetricScores("flat", 0 * values), MetricScores("learnt", values + np.eye(6), trained="these")]
-    summary = Summary.read(told(plain(analyse(votes, metrics, models=[judge], damaged=()))))
+    summary = Summary.read(told(analyse(votes, metrics, models=[judge], damaged=())))
     lines = {line.key: line for line in lines_of(summary)}
     together = [TogetherRow(lines[one.key], one) for one in summary.judges[0].with_people]
     assert [row.it.key for row in together] == ["flat", "learnt"] and summary.judges[0].gate.passed
