@@ -268,7 +268,7 @@ LOOSE_CORNERS_FREE: Example = (
 )
 SAME_DRAWING_TWO_SCORES: Example = (
     "The same drawing, two scores",
-    "Both entries have the same right edges and one wrong edge. If the wrong edge has the lowest confidence, the score is {0:.2f}; if it "
+    "Both entries have the same edges, one of them wrong. If the wrong edge has the lowest confidence, the score is {0:.2f}; if it "
     "has the highest, {1:.2f}.",
     SQUARE,
     (("wrong edge rated lowest", SCORED), ("wrong edge rated highest", WRONG_FIRST)),

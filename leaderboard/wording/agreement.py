@@ -122,7 +122,8 @@ def reading(line: Line) -> str:
     """The figure of a metric in sentences, for a title or a popover."""
     if not line.shown:
         return f"{line.title}: {sentence(line.figure.reason, line.noun) or missing(line)}"
-    said = f"{line.title} picks the same winner as people in {line.percent} of 100 comparisons"
+    title = f"“{line.title}”" if line.reference_point else line.title
+    said = f"{title} picks the same winner as people in {line.percent} of 100 comparisons"
     votes = f"{counted(line.figure.n, answer(line.opinions))} that {verb('names', line.figure.n)} a winner"
     if line.of_studies is not None:
         said += f": the mean of {line.of_studies} studies, 95 % interval {line.low} to {line.high} with other studies. {votes}."

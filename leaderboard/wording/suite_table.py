@@ -14,8 +14,8 @@ def asked(it: Line) -> str:
     if it.least is None:
         return ""
     if it.each is not None:
-        return f"at least {it.least:.2f}, none below {it.each:.2f}"
-    return f"at least {100 * it.least:.0f} %" if it.least else "counted only"
+        return f"needed: at least {it.least:.2f}, none below {it.each:.2f}"
+    return f"needed: at least {100 * it.least:.0f} % of the pairs" if it.least else "counted, not needed"
 
 
 def result(it: Cell) -> str:

@@ -17,9 +17,9 @@ INVERTED = "The metric scored “right half black” at or above “noise of 8 l
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
-        ((0.97, None), "at least 97 %"),
-        ((0.75, 0.6), "at least 0.75, none below 0.60"),
-        ((0.0, None), "counted only"),
+        ((0.97, None), "needed: at least 97 % of the pairs"),
+        ((0.75, 0.6), "needed: at least 0.75, none below 0.60"),
+        ((0.0, None), "counted, not needed"),
         ((None, None), ""),
     ],
 )
