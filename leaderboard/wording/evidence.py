@@ -181,7 +181,8 @@ def size(record: EvidenceRecord, criterion: CriterionFigures) -> str:
     if figures is None or found is None or not found.shown or found.value is None:
         return ""
     between, across, words = between_of(figures), figures.srocc, record.words
-    said = f"The size of a result alone agrees with people in {with_interval(found)} of 100 {_compared(criterion)} within one {words.item}"
+    said = f"The size of a result (bytes or points) alone agrees with people in {with_interval(found)} of 100 {_compared(criterion)}"
+    said += f" within one {words.item}"
     if between is not None and between.shown and between.value is not None:
         said += f" and in {with_interval(between)} of 100 between {plural(words.family)}"
     if across is not None and across.shown and across.value is not None:

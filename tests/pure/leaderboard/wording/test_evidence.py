@@ -133,7 +133,8 @@ def test_size_is_told_within_and_between_families_together():
     said = wording.size(record(), criterion(metrics={"size": size}))
     within, across = said.split(". ")
     assert within.startswith(
-        "The size of a result alone agrees with people in 84 [80, 88] of 100 comparisons within one camera path and in 77 [73, 82] of "
+        "The size of a result (bytes or points) alone agrees with people in 84 [80, 88] of 100 comparisons within one camera path "
+        "and in 77 [73, 82] of "
     )
     assert across == "Over the results of all camera paths, Spearman's ρ of size with people's means is .78."
     metrics = {
