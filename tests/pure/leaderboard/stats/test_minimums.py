@@ -12,13 +12,15 @@ STATED = {
     "studies.md": (
         "| a figure from people | {RATERS_FOR_FIGURE} raters and {ITEMS_FOR_FIGURE} items |",
         "| an interval without the note “rough” | {RATERS_FOR_FIRM_INTERVAL} raters and {ITEMS_FOR_FIRM_INTERVAL} items |",
-        "| a metric beside another rater | {ANSWERS_FOR_ANOTHER_RATER} votes on questions that two raters decided |",
+        "| the comparison of a metric with another rater | {ANSWERS_FOR_ANOTHER_RATER} votes on questions on which two raters named "
+        "a winner |",
         "| a correlation over entries | {ENTRIES_FOR_CORRELATION} entries |",
         "| the interval of a correlation | {ENTRIES_FOR_CORRELATION_INTERVAL} entries |",
         "| a curve fitted to opinion scores | {STIMULI_FOR_FIT} stimuli |",
         "| the score of ITU-T P.910 | {RATERS_FOR_LIKELIHOOD} raters with {SCORES_FOR_LIKELIHOOD} scores each |",
         "| a share of the answers about two entries alone | {ANSWERS_FOR_OWN_SHARE} answers about these two |",
-        "| what a difference means | {RATERS_FOR_DIFFERENCE} raters, {ITEMS_FOR_DIFFERENCE} items, {ENTRIES_FOR_DIFFERENCE} entries, "
+        "| what a difference of two values means | {RATERS_FOR_DIFFERENCE} raters, {ITEMS_FOR_DIFFERENCE} items, "
+        "{ENTRIES_FOR_DIFFERENCE} entries, "
         "{PAIRS_FOR_DIFFERENCE} pairs of entries that two raters answered on two items |",
         "| a mean over studies | {STUDIES_FOR_MEAN} studies |",
         "| a prediction interval for one more study | {STUDIES_FOR_PREDICTION} studies |",
@@ -27,18 +29,18 @@ STATED = {
         "| groups of raters | {RATERS_FOR_GROUPS} raters, each two of whom share {QUESTIONS_FOR_GROUPS} questions |",
         "| a statement on one rater | {ANSWERS_FOR_RATER} answers |",
         "| a planned look at first place | {RATERS_FOR_LOOK} raters and {ITEMS_FOR_LOOK} items |",
-        "At least {RATERS_ADVISED} raters and {ITEMS_ADVISED} items are advised",
+        "We advise at least {RATERS_ADVISED} raters and {ITEMS_ADVISED} items",
     ),
     "evidence.md": (
         "| a figure of a published set | {GROUPS_FOR_FIGURE} groups of items |",
         "| a figure across items | {STIMULI_FOR_ACROSS} results |",
-        "| an interval of a published set that is not called a rough one | {GROUPS_FOR_FIRM_INTERVAL} groups |",
-        "| one rater with the mean of all others | {STIMULI_FOR_ONE_RATER} results |",
+        "| an interval without the note “rough” | {GROUPS_FOR_FIRM_INTERVAL} groups of items |",
+        "| the correlation of one rater with the mean of all other raters | {STIMULI_FOR_ONE_RATER} results |",
     ),
     "ranking.md": (
-        "- for fewer than {GROUPS_FOR_BOARD_INTERVAL} groups, however many items they hold",
-        "With fewer than {GROUPS_FOR_RARE_FAILURES} items the board says that the interval cannot account for rare failures",
-        "below {ENTRIES_FOR_LIKENESS} entries the figures are a hint at most",
+        "- if there are fewer than {GROUPS_FOR_BOARD_INTERVAL} groups, however many items they hold",
+        "With fewer than {GROUPS_FOR_RARE_FAILURES} groups the board says that the interval cannot account for rare failures",
+        "With fewer than {ENTRIES_FOR_LIKENESS} entries, take the figures as a hint at most",
     ),
 }
 NUMBERS = {name: number for name, number in vars(minimums).items() if name.isupper()}
