@@ -44,11 +44,8 @@ from evaluation.metrics.shared import TOGETHER
 from evaluation.networks import device_use, graphics_card, weights
 from evaluation.networks.device_use import CardTrouble
 from evaluation.networks.weights import WeightsError
-from evaluation.programs import program_checks, sandbox, seccomp
-from evaluation.programs.document import MetricDocument
+from evaluation.programs import sandbox, seccomp
 from evaluation.programs.guest import isolation
-from evaluation.programs.program import Budget, Program
-from evaluation.programs.slices import Paused, Slice, SlicedProgram
 from evaluation.properties.slices import measure_slice
 from evaluation.properties.suite import Progress
 from evaluation.rendering import objects
@@ -251,6 +248,10 @@ def suite(folder: Path, job: dict) -> dict:
 def check_program(folder: Path, job: dict) -> dict:
     """A slice of one check of a new program, see `evaluation.programs.program_checks`: what it `found`, None while calls are left, and the
     answers of the `calls` so far."""
+    # Programs are declared in YAML, which a machine that only checks its graphics card cannot read.
+    from evaluation.programs import program_checks
+    from evaluation.programs.slices import Paused
+
     (order,) = job["programs"]
     references = FAMILIES[job["family"]].load(Path(job["reference"]), job["item_ids"]) if job["reference"] else None
     samples = program_checks.samples_of(job["family"], references, job["unit_scale"])
@@ -269,6 +270,8 @@ def check_program(folder: Path, job: dict) -> dict:
 def program_values(folder: Path, job: dict) -> dict:
     """Values of a metric program on some items of an entry: the items of at least one call, and as many as there is time for. `scores`
     (SampleScores as plain JSON) has the items that were done, in their order."""
+    from evaluation.programs.slices import Paused  # needs YAML, as in `check_program`
+
     family, groups = FAMILIES[job["family"]], job["groups"]
     (request,) = requests = _requests(job)
     program = cast(Any, registry.get(request.key).program)
@@ -313,6 +316,11 @@ def programs_of(job: dict, memory: int) -> Iterator[None]:
     if not job.get("programs"):
         yield
         return
+    # They need YAML, as in `check_program`.
+    from evaluation.programs.document import MetricDocument
+    from evaluation.programs.program import Budget, Program
+    from evaluation.programs.slices import Slice, SlicedProgram
+
     specs = []
     with contextlib.ExitStack() as running:
         for order in job["programs"]:

@@ -39,7 +39,7 @@ def test_absent_and_exchanged_files_are_refused_in_a_sentence(shelf):
 
 def test_unknown_weights_are_named_with_those_there_are(shelf):
     assert weights.names("locase") == ("mine",) and weights.digest("locase", "yours") is None
-    with pytest.raises(weights.WeightsError, match="no weights 'yours' of locase; available: mine"):
+    with pytest.raises(weights.WeightsError, match=r"'yours' of locase.* mine"):
         weights.get("locase", "yours")
 
 
@@ -65,6 +65,6 @@ def test_what_a_card_says_goes_with_the_values_and_published_weights_say_nothing
 def test_a_set_that_a_network_of_published_sets_lacks_was_removed_and_cannot_be_computed_with():
     osim, learned = registry.get("osim"), registry.get("wf_learned")
     assert weights.are_removed(osim, {"weights": "plumbline-small"}) and not weights.may_rank(osim, {"weights": "plumbline-small"})
-    assert "available: yolox-l, yolox-m" in weights.refusal(osim, {"weights": "plumbline-small"})
+    assert "yolox-l, yolox-m" in weights.refusal(osim, {"weights": "plumbline-small"})
     assert not weights.are_removed(osim, {"weights": "yolox-nano"})
     assert not weights.are_removed(learned, {"weights": "an operator's own"}), "it may come back"

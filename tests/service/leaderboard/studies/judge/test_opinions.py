@@ -14,6 +14,7 @@ from leaderboard.stats.states import Counted, Key, Reason
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.judge.materials import Materials
 from leaderboard.wording.reasons import sentence
+from tests.support.leaderboard.people import board
 from tests.support.leaderboard.studies.judge.studies import QUALITY, answered, study_of_objects
 
 pytestmark = pytest.mark.django_db
@@ -71,6 +72,6 @@ def test_no_board_has_it_among_the_metrics(study):
     answered(study)
     while analyse_due():
         pass
-    found = People(human_agreement.of_phase(study.phase, True, [], {}), {})
+    found = People(board(), human_agreement.of_phase(study.phase, True, [], {}))
     assert study.analyses.get(criterion="overall").summary.judges and found.charts() == []
     assert {line.slug for line in found.found.metrics} == {"constant", "coin", "size"}  # its reference has no image

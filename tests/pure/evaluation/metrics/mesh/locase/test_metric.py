@@ -146,5 +146,5 @@ def test_other_weights_are_other_numbers(tmp_path, monkeypatch):
     shelf(tmp_path, monkeypatch, stage1=untrained(), ours=untrained(seed=3))
     assert weights.names("locase") == ("ours", "stage1")
     assert score(brick(1.0), brick(2.0)) != score(brick(1.0), brick(2.0), weights="ours")
-    with pytest.raises(weights.WeightsError, match="no weights 'theirs' of locase; available: ours, stage1"):
+    with pytest.raises(weights.WeightsError, match=r"'theirs' of locase.* ours, stage1"):
         locase(MeshPair.of(brick(1.0), brick(1.0)), weights="theirs")

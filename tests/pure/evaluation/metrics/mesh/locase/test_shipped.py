@@ -32,7 +32,7 @@ def test_more_damage_gets_less_on_the_whole():
 
 def test_the_page_and_the_card_say_that_no_person_was_asked():
     spec = REGISTRY["locase"]
-    assert spec.unit == "pseudo-score" and "without human scores" in spec.doc
+    assert spec.unit == "pseudo-score" and "not on people's scores" in spec.doc
     card = weights.get("locase", "stage1").card
     assert card["human_scores"] is False and card["statement"] == model_card.NO_HUMAN
 
