@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import transaction
 from django.utils import timezone
 
 from evaluation.models import Part, Process
@@ -44,7 +45,7 @@ def skewed(request, settings) -> Iterator[int]:
 
 
 def test_a_worker_with_a_wrong_clock_works_and_leaves_others_their_leases(skewed, phase, people, references):
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, transaction.atomic():  # the worker sees the entry once it is held
         patch.setattr(worker_notify, "send", lambda *_, **__: True)
         mine = received(phase, people.team, archive(references), method_name="mine")
         held = Submission.objects.filter(pk=mine.pk).claim("here", status=Status.CLAIMED)
