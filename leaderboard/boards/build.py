@@ -451,8 +451,8 @@ class Certain(NamedTuple):
 
 
 def _certain(found: uncertainty.Board | OverallBoard, ranks: Sequence[int | None], order: Sequence[int], most: int) -> Certain:
-    """Those of an order of which the first `most` entries are tested. `untested` says why ranked entries are in no bracket where others
-    are: an entry "lacks" groups that most have, or is below the "first" ones."""
+    """Ranges and brackets of an order whose first `most` entries are tested. `untested` says why ranked entries are in no bracket where
+    others are: an entry "lacks" groups that most have, or is below the "first" ones."""
     ends, untested = [interval or (None, None) for interval in found.rank_interval], [""] * len(ranks)
     tested = [place for place, index in enumerate(order) if found.bracket[index] is not None]
     for place, index in enumerate(order):
