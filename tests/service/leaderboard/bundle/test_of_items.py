@@ -77,7 +77,7 @@ def test_values_of_items_are_kept_and_a_column_holds_their_mean_over_groups(fold
     assert (only.value, only.n) == (25.5, 1) and np.isnan(np.frombuffer(only.vector)).tolist() == [False, True]
 
 
-def test_its_study_is_of_the_answers(folder):
+def test_its_study_is_of_the_answers(folder, client):
     apply(parse(folder).definition)
     study = Study.objects.get()
     assert (study.slug, study.source, study.is_public) == ("published-answers", "A. Author", True)
@@ -88,6 +88,7 @@ def test_its_study_is_of_the_answers(folder):
     assert record is not None and set(record.criteria["quality"].metrics) == {"psnr-y", "lpips", "constant", "coin"}
     board = snapshots.make(Challenge.objects.get().phases.get(), "public").board
     assert board.n_items == 2 and [one.title for one in board.metrics] == ["PSNR (luma)", LPIPS]
+    assert client.get("/challenges/judged/main/").context["published"].record == record
 
 
 def test_the_same_bundle_changes_nothing_and_what_is_written_reads_back(folder, tmp_path):
