@@ -129,7 +129,7 @@ def test_without_metrics_people_rank(folder):
     assert record is not None and set(record.criteria["quality"].metrics) == {"constant", "coin"}  # means are no metric of themselves
 
 
-def test_every_page_of_values_of_items_can_be_opened_and_gives_one_interval(tmp_path, client):
+def test_every_page_of_values_of_items_can_be_opened_and_gives_one_interval(tmp_path, client, admin_client):
     """Seven items in a group each: an entry's interval on its page and in the API is the board's."""
     rows = ["Scene,Path,Codec,Rate,Subject_1,Subject_2,PSNR_Y,LPIPS"]
     for scene in range(7):
@@ -142,17 +142,18 @@ def test_every_page_of_values_of_items_can_be_opened_and_gives_one_interval(tmp_
     for place, entry in enumerate(snapshot.board.entries):
         score = client.get(f"/api/v1/submissions/{entry.id}").json()["scores"]["psnr-y"]
         assert score["value"] == column.value[place] and score["ci"] == [column.ci_low[place], column.ci_high[place]]
-    opened, waiting = set(), ["/challenges/judged/"]
-    while waiting:
-        address = waiting.pop()
-        if address in opened:
-            continue
-        opened.add(address)
-        answer = client.get(address)
-        assert answer.status_code in (200, 302), (address, answer.status_code)
-        links = re.findall(r'href="([^"#]*)', answer.content.decode()) if "html" in answer["Content-Type"] else []
-        waiting += [html.unescape(link) for link in links if re.match(r"/(challenges/judged/|entries/|metrics/.*judged|teams/)", link)]
-    assert {f"/entries/{entry.id}/" for entry in snapshot.board.entries} < opened
+    for viewer in (client, admin_client):
+        opened, waiting = set(), ["/challenges/judged/"] + ["/console/challenges/judged/"] * (viewer is admin_client)
+        while waiting:
+            address = waiting.pop()
+            if address in opened:
+                continue
+            opened.add(address)
+            answer = viewer.get(address)
+            assert answer.status_code in (200, 302), (address, answer.status_code)
+            links = re.findall(r'href="([^"#]*)', answer.content.decode()) if "html" in answer["Content-Type"] else []
+            waiting += [html.unescape(link) for link in links if re.match(r"/((console/)?challenges/judged/|entries/|teams/)", link)]
+        assert {f"/entries/{entry.id}/" for entry in snapshot.board.entries} < opened
 
 
 def test_entries_with_values_of_items_are_compared_by_tests_without_their_values(tmp_path, client):
