@@ -89,6 +89,7 @@ def test_its_study_is_of_the_answers(folder, client):
     board = snapshots.make(Challenge.objects.get().phases.get(), "public").board
     assert board.n_items == 2 and [one.title for one in board.metrics] == ["PSNR (luma)", LPIPS]
     assert client.get("/challenges/judged/main/").context["published"].record == record
+    assert [row.found.answers for row in client.get("/studies/").context["rows"]] == [record.criteria["quality"].answers]
 
 
 def test_the_same_bundle_changes_nothing_and_what_is_written_reads_back(folder, tmp_path):
