@@ -20,6 +20,7 @@ from leaderboard.bundle.state import read
 from leaderboard.evidence.manifest import published_names
 from leaderboard.models import AnswerSet, Study
 from leaderboard.studies import answer_sets
+from leaderboard.wording import certainty
 from submissions.models import Challenge, Phase, Submission
 from tests.service.leaderboard.bundle.test_apply import same_folders
 from tests.support.leaderboard.evidence.small_set import MANIFEST, TABLE, changed
@@ -88,6 +89,7 @@ def test_its_study_is_of_the_answers(folder, client):
     assert record is not None and set(record.criteria["quality"].metrics) == {"psnr-y", "lpips", "constant", "coin"}
     board = snapshots.make(Challenge.objects.get().phases.get(), "public").board
     assert board.n_items == 2 and [one.title for one in board.metrics] == ["PSNR (luma)", LPIPS]
+    assert "on 1 to 2 of 2 each" in certainty.foot(board, board.overall)[0]
     assert client.get("/challenges/judged/main/").context["published"].record == record
     assert [row.found.answers for row in client.get("/studies/").context["rows"]] == [record.criteria["quality"].answers]
 
@@ -171,6 +173,7 @@ def test_entries_with_values_of_items_are_compared_by_tests_without_their_values
     assert "shown" not in page.context and b"scene 3" not in page.content
     page = client.get(f"/challenges/judged/main/compare/?a={a}&b={b}&c={c}")
     assert [len(one.pairs) for one in page.context["compared"]] == [3, 3] and b"scene 3" not in page.content
+    assert certainty.SENTENCES["bracket"] in client.get("/challenges/judged/main/").context["foot"]
     Phase.objects.update(withhold_items=True)
     withheld = client.get(f"/challenges/judged/main/compare/?a={a}&b={b}").context
     assert {one.paired for one in withheld["comparisons"]} == {None}
