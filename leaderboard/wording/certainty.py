@@ -20,7 +20,7 @@ SENTENCES = {
     "few_of": "{metric} has values on {n} {items}: too few for brackets and ranges of ranks in this order. At least {least} are needed.",
     "alike_within": "The {items} of one {unit} are alike, so more {items} do not replace another {unit}.",
     "rare": "With fewer than {least_rare} {items}, the interval cannot account for rare failures.",
-    "alike": "All {n} {items} have this value; up to {x} % of all {items} may have another (95 % confidence).",
+    "alike": "The value is the same on all {n} {items}. Among further {items}, up to {x} % may have another (95 % confidence).",
     "bracket": "Bracket: each of its entries is tied with the entry at its top. Entries of different brackets can be tied too: compare the "
     "ranges under their ranks.",
     "claim": "The entries at the tops of different brackets differ significantly (95 % confidence over all pairs).",

@@ -268,7 +268,7 @@ def ruled_out_across(title: str, sets: Sequence[str]) -> Statement:
 
 def as_published(title: str, rows: Sequence[tuple[EvidenceRecord, CriterionFigures, MetricFigures]]) -> str:
     """Figures of a published metric in each set, beside a metric of this service that has its name and was not measured on it."""
-    figures = within_and_across(f"{title} as published", rows, {})
+    figures = within_and_across(f"the published {title}", rows, {})
     return f"No study here has compared this metric with people yet. {figures} The authors of the sets computed the values."
 
 
@@ -290,10 +290,10 @@ def across_ceiling(record: EvidenceRecord, criterion: CriterionFigures) -> str:
     found = criterion.across
     if found is None:
         return ""
-    one = "" if found.one is None else f"one rater and the mean of all others have ρ {decimal(found.one)}"
+    one = "" if found.one is None else f"one rater's ratings and the mean of all others have ρ {decimal(found.one)}"
     bound = f"the noise in people's means limits any metric to about ρ {decimal(found.srocc)}" if round(found.srocc, 2) < 1 else ""
     said = "; ".join(filter(None, (one, bound)))
-    return f"Across {plural(record.words.item)} {said}." if said else ""
+    return f"Over the results of all {plural(record.words.item)}, {said}." if said else ""
 
 
 def fewness(criterion: CriterionFigures, record: EvidenceRecord) -> str:
