@@ -280,8 +280,11 @@ def by_criterion(record: EvidenceRecord, titles: Mapping[str, str]) -> str:
         found[name] = tuple(titles[key] for key, figure in figures.items() if figure is not None and figure.may_be_best)
     if len(set(found.values())) < 2 or not all(found.values()):
         return ""
-    each = "; ".join(f"{name.replace('_', ' ')}: {listed(may)}" for name, may in found.items())
-    return f"Which metrics may be the best within items depends on the criterion. {each[:1].upper()}{each[1:]}."
+    by_metrics: dict[tuple[str, ...], list[str]] = {}
+    for name, may in found.items():
+        by_metrics.setdefault(may, []).append(f"“{name.replace('_', ' ')}”")
+    each = "; ".join(f"{listed(may)} by {listed(names)}" for may, names in by_metrics.items())
+    return f"Which metrics may be the best within items depends on the criterion: {each}."
 
 
 def across_ceiling(record: EvidenceRecord, criterion: CriterionFigures) -> str:

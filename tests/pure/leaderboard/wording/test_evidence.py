@@ -194,7 +194,7 @@ def test_criteria_that_have_other_best_metrics_are_told_apart():
     titles = {"a": "A", "b": "B"}
     close, far = one(a=True, b=False), one(a=True, b=True)
     said = wording.by_criterion(record(criteria={"close_by": close, "far": far}), titles)
-    assert said == "Which metrics may be the best within items depends on the criterion. Close by: A; far: A and B."
+    assert said == "Which metrics may be the best within items depends on the criterion: A by “close by”; A and B by “far”."
     assert wording.by_criterion(record(criteria={"close": close, "far": close}), titles) == ""
 
 
