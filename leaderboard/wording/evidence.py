@@ -141,7 +141,7 @@ def printed_with(record: EvidenceRecord, criterion: CriterionFigures, titles: Ma
     one = " of one criterion" if len(record.criteria) > 1 else ""
     return (
         f"The source computes its ρ over all its rows, with its score “{chief.against}”, and keeps the sign. {after}"
-        f"Our ρ across {plural(record.words.item)} is over results without the references, with {means}{one}. "
+        f"Our ρ across {plural(record.words.item)} leaves out the references and compares with {means}{one}. "
         f"It is {with_interval(figures.srocc, across=True)} for {titles.get(chief.metric, chief.metric)}."
     )
 

@@ -174,7 +174,7 @@ def test_the_score_behind_printed_numbers_is_named():
     said = wording.printed_with(record(reproduction=found), criterion(metrics=metrics), {})
     assert said == (
         "The source computes its ρ over all its rows, with its score “BT-500”, and keeps the sign. "
-        "Our ρ across camera paths is over results without the references, with people's plain means. It is .85 [.71, .93] for DISTS."
+        "Our ρ across camera paths leaves out the references and compares with people's plain means. It is .85 [.71, .93] for DISTS."
     )
     after = dataclasses.replace(found.lines[0], procedure="logistic-of-other-groups")
     several = record(reproduction=Reproduction(1, 1, (after,)), criteria={"look": criterion(), "shape": criterion()})
