@@ -70,7 +70,8 @@ def test_means_and_criteria(sets):
     (criterion,) = sets["icip2020"].tables.criteria
     assert criterion.means is not None and np.isfinite(criterion.means.se).all()
     assert criterion.means.se[0] == pytest.approx(0.17264090479724306 / 1.959964, rel=1e-7)
-    assert [one.name for one in sets["geo-metric"].tables.criteria] == ["close_normal", "close_flipped", "far_normal", "far_flipped"]
+    seen = ["seen_from_close_by", "seen_from_afar"]
+    assert [one.name for one in sets["geo-metric"].tables.criteria] == [f"{one}{turned}" for one in seen for turned in ("", "_turned_over")]
     assert [one.name for one in sets["mate-3d"].tables.criteria] == ["overall", "alignment", "geometry", "texture"]
     for name in ("geo-metric", "mate-3d"):
         for one in sets[name].tables.criteria:
