@@ -122,7 +122,7 @@ def _slice(row: ProgramValues, folder: Path, seconds: float) -> bool:
             scored = [Scored("program", x)]
             found = People(counted, scored, fragility=False, ratings=ratings, step=attempts.beat(row)).entries
             figures = {name: plain(getattr(found.metric("program"), name)) for name in FIGURES}
-        return row.finish(plain(figure), figures, made_of)
+        return row.finish(figure, figures, made_of)
     of = [left[0].label, left[0].submission.artifact_key, reference.pk]
     scores = [SampleScores.from_dict(one) for one in row.under_way["scores"]] if row.under_way.get("of") == of else []
     done = {item for one in scores for item in one.item_ids}
@@ -130,7 +130,7 @@ def _slice(row: ProgramValues, folder: Path, seconds: float) -> bool:
     if missing:
         scores += _scored(row, left[0], reference, missing, folder, seconds)
     if sum(len(one.item_ids) for one in scores) < len(done) + len(missing):
-        return row.keep_slice({"of": of, "scores": [one.to_dict() for one in scores]}, len(entries))
+        return row.keep_slice(of, scores, len(entries))
     values, failures = _values(row.program, left[0].label, scores, reference, wanted)
     return row.keep(left[0].label, values, failures, len(entries))
 
