@@ -99,9 +99,9 @@ def test_every_value_joins_its_stimulus(sets, data_folder):
 @pytest.mark.parametrize(
     ("name", "chief", "said"),
     [
-        ("nerf-qa", 16, "The source prints DISTS SRCC .8615; the same data give .8615 here (144 of 144 printed numbers)."),
-        ("icip2020", 12, "The source prints TDF_PL_C9 SRCC .947; the same data give .947 here (12 of 12 printed numbers)."),
-        ("geo-metric", 4, "The source prints METRO SRCC −.3479; the same data give −.3479 here (660 of 660 printed numbers)."),
+        ("nerf-qa", 16, "The source prints DISTS SRCC .8615; the same data give .8615 here (144 of 144 printed numbers match)."),
+        ("icip2020", 12, "The source prints TDF_PL_C9 SRCC .947; the same data give .947 here (12 of 12 printed numbers match)."),
+        ("geo-metric", 4, "The source prints METRO SRCC −.3479; the same data give −.3479 here (660 of 660 printed numbers match)."),
     ],
     ids=["nerf-qa", "icip2020", "geo-metric"],
 )
