@@ -201,7 +201,7 @@ def _above_size(where: str, figures: Iterable[SetFigure | None]) -> str:
         return ""
     n, k = sum(above), len(above)
     many = "no metric agrees" if not n else "all metrics agree" if n == k else f"{n} of {k} metrics {'agrees' if n == 1 else 'agree'}"
-    return f". {where}, {many} with people significantly better than size alone"
+    return f". {where}, {many} with people significantly better than a result's size alone"
 
 
 def ladders(record: EvidenceRecord, criterion: CriterionFigures) -> str:

@@ -143,8 +143,8 @@ def test_size_is_told_within_and_between_families_together():
         "b": MetricFigures(column="b", decided=SetFigure(value=0.8, above_size=False), srocc=SetFigure(value=0.6, above_size=False)),
     }
     assert wording.size(record(), criterion(metrics=metrics)).endswith(
-        ". Within one camera path, 1 of 2 metrics agrees with people significantly better than size alone. "
-        "Across camera paths, no metric agrees with people significantly better than size alone."
+        ". Within one camera path, 1 of 2 metrics agrees with people significantly better than a result's size alone. "
+        "Across camera paths, no metric agrees with people significantly better than a result's size alone."
     )
     assert wording.size(record(), criterion()) == ""
     few = SetFigure(value=0.9, state=State.TOO_FEW, reason=Reason(Key.FEW, Counted.RATERS, 5, 2))
