@@ -22,6 +22,7 @@ from evaluation.networks import weights
 from evaluation.work import progress, rereading
 from evaluation.work.sandbox import job_folder, sandbox
 from leaderboard.service import health
+from leaderboard.wording.nouns import counted, verb
 from submissions.models import User
 from submissions.storage import stored_files
 from submissions.wording import failed as failed_words
@@ -118,7 +119,7 @@ class Command(BaseCommand):
                     keys[prefix if separator else ""] += 1
                     queues |= {(prefix, name)} if separator else {("", prefix)}
         own = keys.pop(settings.REDIS_PREFIX, 0)
-        parts = [f"{own} keys of this installation ({settings.REDIS_PREFIX})"]
+        parts = [f"{counted(own, 'key')} of this installation ({settings.REDIS_PREFIX})"]
         bare = keys.pop("", 0)
         for prefix, n in keys.most_common(5):
             named = " and ".join(queue for queue in ("cpu", "gpu") if (prefix, queue) in queues)
@@ -168,7 +169,7 @@ class Command(BaseCommand):
                 found = weights.get(network, metric.resolved[name])
                 sets[found.network, found.name] = found
         paths = {path for found in sets.values() for path in found.paths()}
-        return f"{len(paths)} files of weights that phases need are installed and unchanged"
+        return f"weights that phases need are installed and unchanged: {counted(len(paths), 'file')}"
 
     def _values(self) -> str:
         outdated = EvaluationBatch.all_outdated()
@@ -185,7 +186,7 @@ class Command(BaseCommand):
 
     def _waiting(self) -> str:
         n, oldest = progress.depth()
-        return f"{n} entries wait, the oldest for {oldest:.0f} s"
+        return f"{counted(n, 'entry')} {verb('waits', n)}, the oldest for {oldest:.0f} s"
 
     def _suites(self) -> str:
         runs = list(SuiteRun.objects.order_by("id").without_results())

@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 from evaluation.models import EvaluationBatch
 from leaderboard.console.acts import reevaluate, reevaluate_outdated
+from leaderboard.wording.nouns import counted, verb
 from submissions.errors import Refused
 from submissions.models import Phase
 
@@ -39,7 +40,10 @@ class Command(BaseCommand):
                 raise CommandError(error.sentence) from error
         for batch in begun:
             n = batch.progress()["total"]
-            self.stdout.write(f"Batch {batch.pk}: {n} entries of {batch.phase}, {len(batch.metrics)} metrics, reference v{batch.version}.")
+            self.stdout.write(
+                f"Batch {batch.pk}: {counted(n, 'entry')} of {batch.phase}, {counted(len(batch.metrics), 'metric')}, "
+                f"reference v{batch.version}."
+            )
         if not begun and not refused:
             self.stdout.write("All phases are scored with the current versions of their metrics.")
         for batch in begun if wait else ():
@@ -52,7 +56,9 @@ class Command(BaseCommand):
                     if batch.state != EvaluationBatch.State.BUILDING:
                         break
                     if failed and progress["done"] + failed == progress["total"]:
-                        raise CommandError(f"{failed} entries failed and hold the switch back; retry or exclude them in the console.")
+                        raise CommandError(
+                            f"{counted(failed, 'entry')} failed and {verb('holds', failed)} the switch back; see the console's page Scoring."
+                        )
                     time.sleep(1)
             is_current = batch.state == EvaluationBatch.State.CURRENT
             self.stdout.write(f"The board shows batch {batch.pk}." if is_current else f"Batch {batch.pk} was {batch.state}.")

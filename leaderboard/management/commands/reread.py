@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
 from evaluation.work import rereading
+from leaderboard.wording.nouns import counted, verb
 from submissions.errors import Refused
 from submissions.models import Phase
 
@@ -38,13 +39,15 @@ class Command(BaseCommand):
             raise CommandError("\n".join(held))
 
     def _tell(self, phase: Phase, found: rereading.Found) -> None:
-        lines = [f"{phase}: {len(found.changed)} entries changed, {found.same} are the same."]
+        lines = [f"{phase}: {counted(len(found.changed), 'entry')} changed, {found.same} {verb('is', found.same)} the same."]
         if found.batch is not None:
             total = found.batch.progress()["total"]
-            lines.append(f"Batch {found.batch.pk} scores all {total} entries; organizers switch to it, or drop it, on the page Scoring.")
+            lines.append(
+                f"Batch {found.batch.pk} scores {counted(total, 'entry')}; organizers switch to it, or drop it, on the page Scoring."
+            )
         for reference in found.misread:
             n = len(reference.misread)
-            lines.append(f"Version {reference.version} of the reference looks wrong in {n} items; upload its files again.")
+            lines.append(f"Version {reference.version} of the reference looks wrong in {counted(n, 'item')}; upload its files again.")
         for entry, reason in found.refused:
             lines.append(f"Entry {entry.number} keeps its values, because it cannot be read any more: {reason}")
         for entry in found.without_file:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.core.management.base import BaseCommand
 
 from leaderboard.models import JudgeKey
+from leaderboard.wording.nouns import counted, verb
 
 
 class Command(BaseCommand):
@@ -12,6 +13,6 @@ class Command(BaseCommand):
 
     def handle(self, **_: object) -> None:
         done, lost = JudgeKey.reseal()
-        self.stdout.write(f"{done:,} keys are sealed with the present secret key.")
+        self.stdout.write(f"{counted(done, 'key')} {verb('is', done)} sealed with the present secret key.")
         if lost:
             self.stdout.write(f"{lost:,} cannot be read with any secret key that is set; their owners must put them in again.")

@@ -264,7 +264,7 @@ def test_a_reference_whose_files_are_not_kept_is_named_and_its_new_version_clear
     Reference.objects.filter(pk=wrong.pk).update(reader=1)
     out = StringIO()
     call_command("reread", stdout=out)
-    assert "in 1 items" in out.getvalue()
+    assert "in 1 item;" in out.getvalue()
     assert EvaluationBatch.current(phase) == batch, "nothing is prepared where only the reference is in doubt"
     client.force_login(people.organizer)
     words = "probably misread"
@@ -289,7 +289,7 @@ def test_the_console_and_the_board_say_what_is_prepared_and_organizers_switch(ph
     before = value(entry)
     out = StringIO()
     call_command("reread", stdout=out)
-    assert "1 entries changed, 0 " in out.getvalue()
+    assert "1 entry changed, 0 " in out.getvalue()
     scoring = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/scoring/"
     board = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
     assert "The organizers decide" in " ".join(client.get(board).content.decode().split())

@@ -172,7 +172,7 @@ class TestTheOneAct:
         stood(0.1)
         raised()
         said = said_by("reevaluate", "--outdated", capsys=capsys)
-        assert said.count("Batch ") == 2 and f"1 entries of {phase}" in said and str(others[0]) not in said
+        assert said.count("Batch ") == 2 and f"1 entry of {phase}" in said and str(others[0]) not in said
         assert EvaluationBatch.objects.filter(phase=phase, state="building").get().reason.startswith(f"New: {KEY} version ")
         assert EvaluationBatch.current(others[1]).outdated() == [], "nothing to score, so it switched at once"
         said = said_by("reevaluate", "--outdated", capsys=capsys)

@@ -154,7 +154,7 @@ def test_keys_outlive_a_change_of_the_secret_key(study, people, settings, capsys
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "another", [before]
     assert key.unsealed() == OWN and OWN not in key.sealed
     call_command("rotate_secret_key")
-    assert "1 keys are sealed" in capsys.readouterr().out
+    assert "1 key is sealed" in capsys.readouterr().out
     settings.SECRET_KEY_FALLBACKS = []
     with pytest.raises(ValueError, match="put it in again"):
         key.unsealed()
