@@ -12,7 +12,7 @@ from evaluation.metrics.result import SampleScores
 from evaluation.models import EvaluationBatch, Part, Reference, Score
 from submissions.entry_states import Reason, Why
 from submissions.models import Phase, Status, Submission
-from tests.support.factories import archive, gables, received
+from tests.support.factories import archive, gables, perturbed, received
 
 
 def test_items_of_a_group_stand_together_whatever_their_names(phase):
@@ -38,12 +38,27 @@ def test_a_unit_that_is_edited_during_scoring_does_not_mix_two_units(phase, peop
     assert entry.pk
 
 
+@pytest.mark.own_parts
 def test_every_score_says_what_an_item_cost_here(scored):
     entry = scored(0.1)
     scores = Score.objects.filter(evaluation__submission=entry)
     assert scores.count() == 3 and [score for score in scores if not 0 < score.cost_ms < 10_000] == []
     spent = sum(seconds for part in Part.objects.filter(evaluation__submission=entry) for seconds in part.seconds.values())
     assert sum(score.cost_ms for score in scores) * 4 / 1000 == pytest.approx(spent)
+
+
+def test_entries_of_tests_have_the_values_that_the_child_computes_for_them(scored, phase, people, references):
+    """Of an entry whose scores are kept from an earlier one with the same bytes too."""
+    from evaluation.work import worker
+
+    def values(entry: Submission) -> list[tuple[str, bytes]]:
+        return [(score.slug, bytes(score.vector)) for score in Score.objects.filter(evaluation__submission=entry).order_by("slug")]
+
+    kept = [values(scored(scale)) for scale in (0.1, 0.3, 0.1)]
+    sent = [received(phase, people.team, archive(perturbed(references, scale))) for scale in (0.1, 0.3)]
+    worker.drain()
+    own = [values(entry) for entry in sent]
+    assert kept == [*own, own[0]] and own[0] != own[1]
 
 
 def test_the_typical_cost_is_the_median_of_the_scores_that_were_timed(scored):
