@@ -122,6 +122,11 @@ def _see_render(v: Viewer, submission: Submission) -> bool:
     return not submission.phase.is_imported and (v.organizes or _own(v, submission) or _see_geometry(v, submission))
 
 
+def _see_tests(v: Viewer, submission: Submission) -> bool:
+    """Return whether they see tests that are computed from its values of single items. Imported values show no more than that."""
+    return v.organizes or (_see_scores(v, submission) and not submission.phase.withhold_items)
+
+
 def _leads(v: Viewer, team: Team) -> bool:
     return v.known and v.reaches(Scope.SUBMIT) and Membership.objects.filter(team=team, user=v.user, is_leader=True).exists()
 
@@ -153,7 +158,8 @@ RULES: dict[str, Callable[[Viewer, Any], bool]] = {
     "submission.see": sees_entry,
     "submission.see_state": lambda v, s: sees_entry(v, s) or sees_disqualification(v, s),
     "submission.see_scores": _see_scores,
-    "submission.see_items": lambda v, s: not s.phase.is_imported and (v.organizes or (_see_scores(v, s) and not s.phase.withhold_items)),
+    "submission.see_items": lambda v, s: not s.phase.is_imported and _see_tests(v, s),
+    "submission.see_tests": _see_tests,
     "submission.see_geometry": _see_geometry,
     "submission.see_render": _see_render,
     "submission.download": lambda v, s: not s.phase.is_imported and (v.organizes or _own(v, s)),

@@ -100,11 +100,11 @@ def main(metrics: Collection[ComparedMetric]) -> ComparedMetric:
 
 @dataclass(frozen=True)
 class Ground:
-    """Basis of a comparison: the current evaluations of the entries, whether the viewer sees values of single items, and the newest
-    ranking that the viewer may see (`board`)."""
+    """Basis of a comparison: the current evaluations of the entries, whether the viewer sees tests of pairs, and the newest ranking that
+    the viewer may see (`board`)."""
 
     evaluations: Sequence[Evaluation]
-    sees_items: bool
+    sees_tests: bool
     board: Board | None
 
     @property
@@ -115,6 +115,11 @@ class Ground:
     def unit(self) -> Unit:
         """Unit of the tests."""
         return Unit.of(self.batch.groups, self.batch.phase.challenge)
+
+    @property
+    def is_tested(self) -> bool:
+        """True if there are values of single items, and the viewer sees tests of them."""
+        return self.sees_tests and bool(self.batch.item_ids)
 
     @property
     def ids(self) -> list[int]:
@@ -154,7 +159,7 @@ class Ground:
     def values(self, same: Sequence[Result]) -> np.ndarray | None:
         """Values per unit, float64[entries, units]; None where they may not be seen, or there are none."""
         vectors = [one.vector for one in same]
-        if not self.sees_items or len({len(vector) for vector in vectors}) > 1 or not len(vectors[0]):
+        if not self.sees_tests or len({len(vector) for vector in vectors}) > 1 or not len(vectors[0]):
             return None
         values = unit_matrix(np.stack(vectors), self.batch.groups, same[0].spec.level, self.batch.item_ids)
         return None if np.isnan(values).all() else values

@@ -165,7 +165,7 @@ def _asking_context(place: PhasePlace, snapshot: Snapshot | None, audience: str)
     answer_set = answer_sets.of_study(begun) if begun is not None else None
     if answer_set is not None:
         found = leading(answer_set.record) if answer_set.record is not None else None
-        context |= {"brought": begun, "brought_claim": " ".join(found.claim) if found is not None else ""}
+        context |= {"brought": begun, "published": found}
     return context | {"begun": begun}
 
 

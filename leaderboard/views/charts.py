@@ -78,7 +78,7 @@ class MetricCharts:
             found.append((f"Scores per {noun}", "distributions", self.distributions()))
         if not phase.is_imported:
             found.append(("The best score over time", "progress", self.progress()))
-        found.append(("Ranks" if phase.is_imported else "Ranks and their intervals", "ranks", self.ranks()))
+        found.append(("Ranks and their intervals" if self.board.n_items else "Ranks", "ranks", self.ranks()))
         titles = {name: field.scale.format(item=noun) for name, field in PUBLIC_FIELDS.items() if field.scale}
         costs = [(f"Score against {title.lower()}", f"cost-{name}", self.cost(name, title)) for name, title in titles.items()]
         return found + [(title, name, chart) for title, name, chart in costs if chart is not None]

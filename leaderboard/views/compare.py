@@ -153,7 +153,7 @@ def ground_of(chosen: Sequence[EntryPlace], board: Board | None) -> Ground:
     evaluations = [found for one in chosen if (found := current_evaluation(one.submission)) is not None]
     if len(evaluations) < len(chosen):
         raise Http404
-    return Ground(evaluations, all(one.may("see_items") for one in chosen), board)
+    return Ground(evaluations, all(one.may("see_tests") for one in chosen), board)
 
 
 @dataclass(frozen=True)
@@ -198,13 +198,13 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: Sequence[EntryPlac
     metrics, unit = {one.metric.slug: one for one in ground.compared()}, ground.unit
     names = [one.submission.method_name for one in chosen]
     context: dict = {"several": chosen, "names": names, "compared": metrics.values(), "units": plural(unit.noun)}
-    context["sees_items"] = ground.sees_items
+    context["is_tested"] = ground.is_tested
     if not metrics:
         return context
     shown = metrics.get(request.GET.get("metric", "")) or main(metrics.values())
     study, pairs = _pairs(place, shown, chosen)
     context |= {"shown_metric": shown, "claim": comparison_words.statement(shown.order, names), "pairs": pairs, "study": study}
-    items = ground.batch.reference.item_ids if place.challenge.kind.images else []
+    items = ground.batch.item_ids if place.challenge.kind.images and not place.phase.is_imported else []
     if items:
         item = asked_item if (asked_item := request.GET.get("item")) in items else items[0]
         context |= _pictures(chosen, ground, item) | {"item": item, "view_names": items}
@@ -243,7 +243,7 @@ def _two(request: HttpRequest, place: PhasePlace, chosen: Sequence[EntryPlace], 
     comparisons = [_comparison(ground, a, b, is_told) for a, b in ground.common()]
     context: dict = {
         "comparisons": comparisons,
-        "sees_items": ground.sees_items,
+        "is_tested": ground.is_tested,
         "shape": certainty.SENTENCES["shape"],
         "any_tested": any(one.paired is not None and one.paired.p_value is not None for one in comparisons),
         "any_on_board": any(one.p_board is not None for one in comparisons),
@@ -251,12 +251,12 @@ def _two(request: HttpRequest, place: PhasePlace, chosen: Sequence[EntryPlace], 
         "units": plural(ground.unit.noun) if comparisons else "",
         "judged": [(one.study, pair_words(one.summary, one.labels[ids[0]], one.labels[ids[1]], one.study.noun)) for one in judged],
     }
-    if not comparisons or not ground.sees_items:
+    if not comparisons or not all(one.may("see_items") for one in chosen):
         return context
     # One metric item by item, the one that differs most unless another is asked for.
     metric = request.GET.get("metric")
     shown = max(comparisons, key=lambda one: (one.a.slug == metric, one.size, one.a.metric.is_primary))
-    items = ground.batch.reference.item_ids
+    items = ground.batch.item_ids
     context |= _by_item(place, shown, names, items)
     asked = request.GET.get("item")
     item = asked if asked in items else context["items"][0]["item"] if context["items"] else None
@@ -271,7 +271,7 @@ def _comparison(ground: Ground, a: Result, b: Result, is_told: bool) -> Comparis
     units = ground.values([a, b])
     test = None if units is None else _cached_test(units[0].tobytes(), units[1].tobytes(), a.spec.higher_is_better)
     p, meaning = ground.on_board(a, 0, 1)
-    return Comparison(a, b, test, p if ground.sees_items else None, ground.unit, "" if is_told else difference(meaning))
+    return Comparison(a, b, test, p if ground.is_tested else None, ground.unit, "" if is_told else difference(meaning))
 
 
 def _by_item(place: PhasePlace, chosen: Comparison, methods: Sequence[str], names: Sequence[str]) -> dict:
@@ -304,7 +304,7 @@ def _pictures(chosen: Sequence[EntryPlace], ground: Ground, item: str) -> dict:
     sides, runs = [], []
     for letter, place, evaluation in zip(LETTERS, chosen, ground.evaluations, strict=False):
         evaluation.submission = place.submission
-        group = evaluation.batch.reference.groups[evaluation.batch.reference.item_ids.index(item)]
+        group = evaluation.batch.groups[evaluation.batch.item_ids.index(item)]
         scene = render_scene.Scene(evaluation, group, results(evaluation, None), place.may("see_geometry"))
         runs.append(scene.request() if place.may("see_render") else None)
         view = scene.view(item, runs[-1]) if runs[-1] else None

@@ -391,7 +391,7 @@ def _tries(place: EntryPlace, board: Board | None) -> list[Try]:
 
 def _certainty(evaluation: Evaluation, metric_results: list[Result], snapshot: Snapshot | None, index: int | None) -> list[str]:
     """Sentences on the entry's intervals and on the range of its rank."""
-    if evaluation.batch.is_imported:
+    if not evaluation.batch.item_ids:
         return []
     equal = [
         (result.metric.title, result.score.n)

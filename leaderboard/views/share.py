@@ -22,7 +22,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 
 from evaluation.metrics.registry import REGISTRY
 from leaderboard.boards.people import of_board
-from leaderboard.charts.cards import SIZE
+from leaderboard.charts.cards import SIZE, shortened
 from leaderboard.lookup import current_ranking, shown_board, with_board_out
 from leaderboard.models import Study
 from leaderboard.records.cell import Cell
@@ -139,9 +139,10 @@ def badge(request: HttpRequest, pk: int) -> HttpResponse:
     said = "not ranked" if rank is None else f"#{rank} of {overall.n_ranked}"
     if rank is not None and ends is not None and ends[0] != ends[1]:
         said += f" ({rank_range(ends)})"
-    label = f"{phase.challenge.title}{' (simulated)' if phase.challenge.simulated else ''}"
+    ending = " (simulated)" if phase.challenge.simulated else ""
+    label = f"{shortened(phase.challenge.title)}{ending}"
     made = day_in_words(snapshot.created_at, phase.time_zone)
-    title = f"{label}, {phase.title}: {said}; Plumbline, snapshot {snapshot.short}, {made}"
+    title = f"{phase.challenge.title}{ending}, {phase.title}: {said}; Plumbline, snapshot {snapshot.short}, {made}"
     left, right = 12 + 6.7 * len(label), 12 + 6.7 * len(said)
     context = {"label": label, "said": said, "title": title, "left": left, "right": right, "width": left + right}
     return for_everybody(render(request, "leaderboard/badge.svg", context, content_type="image/svg+xml"))

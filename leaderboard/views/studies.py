@@ -30,6 +30,7 @@ from leaderboard.service.responses import attachment
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import screening
 from leaderboard.stats import votes as voting
+from leaderboard.stats.evidence.judged import Basis
 from leaderboard.stats.records import Metric
 from leaderboard.stats.states import too_few
 from leaderboard.stats.study import NOTHING_COUNTS
@@ -67,11 +68,11 @@ class Echo:
 
 @dataclass(frozen=True)
 class StudyBrief:
-    """Findings of a study for a list: `basis` is its number of answers and people, `between` how often two people agree, `missing` the
-    reason why that is unknown, `first` the first finding."""
+    """Findings of a study for a list: `basis` is its number of answers and people, `answers` is None where only means were published,
+    `between` how often two people agree, `missing` the reason why that is unknown, `first` the first finding."""
 
     basis: str
-    answers: int
+    answers: int | None
     raters: int | None
     between: Figure | None
     missing: str
@@ -80,11 +81,10 @@ class StudyBrief:
 
 @dataclass(frozen=True)
 class StudyRow:
-    """A study in the list of studies with what was `found`, if anything; `is_set` says that its answers were brought in as one set."""
+    """A study in the list of studies with what was `found`, if anything."""
 
     study: Study
     found: StudyBrief | None
-    is_set: bool
 
     @classmethod
     def of(cls, study: Study, hidden: frozenset[int]) -> Self:
@@ -92,14 +92,15 @@ class StudyRow:
         if summary is not None:
             noun = partial(getattr, study, "noun")  # which few sentences name
             missing = sentence(summary.reason, noun) or words.two_raters(summary, noun)
-            basis = "" if summary.of == "means" else basis_words(summary.basis)
-            brief = StudyBrief(basis, summary.counted, summary.n_people, summary.another, missing, words.opening(summary, noun))
+            basis, answers = ("", None) if summary.of == "means" else (basis_words(summary.basis), summary.counted)
+            brief = StudyBrief(basis, answers, summary.n_people, summary.another, missing, words.opening(summary, noun))
         answer_set = answer_sets.of_study(study)
         found = leading(answer_set.record) if answer_set is not None and answer_set.record is not None else None
         if found is not None:
-            claim = (found.claim or [""])[0]
-            brief = StudyBrief(found.people, found.criterion.answers, found.criterion.raters, None, "", Statement.of(claim))
-        return cls(study, brief, answer_set is not None)
+            claim, criterion = (found.claim or [""])[0], found.criterion
+            answers = None if criterion.basis in (Basis.ERRORS, Basis.MEANS) else criterion.answers
+            brief = StudyBrief(found.people, answers, criterion.raters, None, "", Statement.of(claim))
+        return cls(study, brief)
 
 
 @dataclass(frozen=True)

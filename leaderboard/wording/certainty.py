@@ -28,6 +28,8 @@ SENTENCES = {
     "ranks": "Small numbers under a rank: its 95 % range, for all entries at once.",
     "alone": "95 % range of its rank: {a} to {b} for this entry alone, {c} to {d} for all entries at once.",
     "first": "Only the first {most} entries are tested against each other.",
+    "partial": "The entries do not all have values on the same {items}: on {counts} of {n} each. A mean over easier {items} is better for "
+    "that reason alone.",
     "lacks": "Not tested: this entry lacks {items} that most other entries have.",
     "better": "{better} is better: p {p} for this pair alone.",
     "not_apart": "A and B are tied: p {p}.",
@@ -73,12 +75,13 @@ def before(board: Board) -> str:
 
 def foot(board: Board, standing: Ranks) -> list[str]:
     """Sentences under a current board whose first column shows the ranks of `standing`, a metric or the overall order."""
-    if board.uncertainty == 1 or board.imported:
+    if board.uncertainty == 1 or (board.imported and not board.n_items):
         return []
     unit = board.unit
     names = {"n": unit.n, "item": unit.noun, "items": plural(unit.noun), "least_rare": GROUPS_FOR_RARE_FAILURES}
+    partial = list(_partial(board, standing))
     if unit.n < GROUPS_FOR_BOARD_INTERVAL:
-        return [few(unit.n, unit)]
+        return [*partial, few(unit.n, unit)]
     by_rule = standing is board.overall and board.overall.rule != "primary"
     has_brackets = any(standing.group)
     keys = {
@@ -96,7 +99,19 @@ def foot(board: Board, standing: Ranks) -> list[str]:
     titles = {metric.slug: metric.title for metric in board.metrics}
     fixed = board.overall.fixed if standing is board.overall else []
     sentences += [SENTENCES["fixed"].format(metric=titles[slug], item=unit.noun) for slug in fixed]
-    return sentences if has_brackets else [*sentences, *_few_of(board, standing, fixed)]
+    if not has_brackets:
+        sentences += _few_of(board, standing, fixed)
+    return [*partial, *sentences]
+
+
+def _partial(board: Board, standing: Ranks) -> Iterator[str]:
+    """Sentence on a column of imported values whose ranked entries lack items. An item that an entry of this service lacks gets the worst
+    value instead."""
+    column = next((metric for metric in board.metrics if metric is standing), board.primary)
+    counts = [column.n[index] for index in standing.order] if board.imported and column is not None else []
+    if any(n < board.unit.n for n in counts):
+        span = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else str(counts[0])
+        yield SENTENCES["partial"].format(counts=span, n=board.unit.n, items=plural(board.unit.noun))
 
 
 def _few_of(board: Board, standing: Ranks, fixed: Sequence[str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from leaderboard.records.cell import Strip
 from leaderboard.records.entry_summary import EntrySummary, NoRank, OwnPlace, OwnRank, Unranked
 from leaderboard.wording.acceptance_test import outcome
 from leaderboard.wording.board import no_order, rule
-from leaderboard.wording.digits import rounded
+from leaderboard.wording.digits import decimals_for, rounded
 from leaderboard.wording.figures import interval, share
 from leaderboard.wording.nouns import answers, counted, listed, some_of
 from leaderboard.wording.people import basis as basis_words
@@ -43,13 +43,13 @@ def unranked(it: Unranked | None) -> str:
 
 def rank(it: OwnRank) -> Statement:
     """Rank of an entry, and the number of entries that it is significantly different from."""
-    level = f", level with {counted(it.level - 1, 'other')}" if it.level > 1 else ""
+    shared = f", shared with {counted(it.level - 1, 'other')}" if it.level > 1 else ""
     parts = [f"significantly ahead of {counted(it.behind, 'entry')}"] if it.behind else []
     parts += [f"significantly behind {counted(it.ahead, 'entry')}"] if it.ahead else []
     if it.tied:
         parts.append(f"tied with {listed(it.names) if 0 < len(it.names) <= NAMED else counted(it.tied, 'other')}")
     tested = f": {', '.join(parts)}" if parts else ""
-    return Statement.of(name(f"Rank {it.rank} of {it.ranked}{level}"), f" by {rule(it.rule)}{tested}.")
+    return Statement.of(name(f"Rank {it.rank} of {it.ranked}{shared}"), f" by {rule(it.rule)}{tested}.")
 
 
 def _some(names: Sequence[str], of: int | None = None) -> str:
@@ -65,7 +65,7 @@ def people(it: OwnPlace) -> Statement:
     head = Part("People compared this entry", Tone.NAME)
     if it.is_first:
         ranked = " of those that have a rank" if it.among_ranked else ""
-        head = person(f"People put this entry first{ranked}" + (f", level with {_some(it.firsts)}" if it.firsts else ""))
+        head = person(f"People put this entry first{ranked}" + (f", together with {_some(it.firsts)}" if it.firsts else ""))
     elif it.place is not None:
         head = name(f"People put this entry {place(it.place)} of {it.placed}")
     if it.basis.opinions:
@@ -117,4 +117,5 @@ def strip_note(strip: Strip) -> str:
     if it.difference is None:
         who = listed(it.tied) if len(it.tied) <= 2 else f"{it.tied[0]} and {len(it.tied) - 1} others"
         return f"tied with {who}" if who else ""
-    return f"{'+' if it.difference > 0 else '−'}{abs(it.difference):.3g} to the first{', tied' if it.is_tied else ''}"
+    size = rounded(abs(it.difference), decimals=decimals_for(it.difference, 3)).text
+    return f"{'+' if it.difference > 0 else '−'}{size} to the first{', tied' if it.is_tied else ''}"

@@ -258,11 +258,11 @@ def within_and_across(title: str, rows: Sequence[tuple[EvidenceRecord, Criterion
 def ruled_out_across(title: str, sets: Sequence[str]) -> Statement:
     """Claim on a metric that may be the best within items in all sets, and is ruled out across items in these."""
     return Statement.of(
-        f"No metric is shown to agree with people better than {title} on results of ",
+        "Within ",
         Part("one", Tone.NAME),
-        " item. On results of ",
-        Part("different", Tone.NAME),
-        f" items, other metrics are, in {listed(sets)}.",
+        f" item, no metric agrees with people significantly better than {title}. ",
+        Part("Across", Tone.NAME),
+        f" items, some do ({listed(sets)}).",
     )
 
 

@@ -97,7 +97,7 @@ def _people(it: PeopleChanged) -> str:
 def leaders(it: Step) -> str:
     """The entries that are first after a step; empty for none."""
     first, *more = it.leaders or ("",)
-    return f"{first} and {len(more)} more, level" if more else first
+    return f"{first} and {len(more)} more" if more else first
 
 
 def rank_on(at: datetime, rank: int) -> str:

@@ -109,13 +109,16 @@ def overview(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     first = rows[0]["phase"] if rows else None
     here = [*at, first.slug] if first else at
     metrics, reference = ("console_metrics", "console_reference") if first else ("console_phase_new", "console_phase_new")
+    measured = [
+        (bool(first and first.n_metrics), "Choose metrics", reverse(metrics, args=here)),
+        (bool(first and first.manifest_data), "Give the reference", reverse(reference, args=here)),
+        (challenge.files.filter(kind=ChallengeFile.Kind.INPUT).exists(), "Offer the inputs", reverse("console_files", args=at)),
+    ]
     steps = [
         (bool(challenge.description), "Describe the task", reverse("console_settings", args=at)),
         (bool(challenge.rules), "Write the rules", reverse("console_settings", args=at)),
         (bool(rows), "Make a phase", reverse("console_phase_new", args=at)),
-        (bool(first and first.n_metrics), "Choose metrics", reverse(metrics, args=here)),
-        (bool(first and first.manifest_data), "Give the reference", reverse(reference, args=here)),
-        (challenge.files.filter(kind=ChallengeFile.Kind.INPUT).exists(), "Offer the inputs", reverse("console_files", args=at)),
+        *(measured if first is None or not first.is_imported else []),
         (challenge.visibility != Challenge.Visibility.DRAFT, "Show it", reverse("console_access", args=at)),
     ]
     context = {

@@ -73,7 +73,7 @@ class Design:
 def groups_of(phase: Phase) -> list[str]:
     """The groups of the reference on the board, which are the samples that raters can be shown; Refused without one."""
     batch = EvaluationBatch.current(phase)
-    if batch is None:
+    if batch is None or batch.reference is None:
         raise Refused("This phase has no valid reference, so there is nothing to show raters. Upload one first.", "no_reference")
     return list(dict.fromkeys(batch.reference.groups))
 

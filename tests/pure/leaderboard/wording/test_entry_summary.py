@@ -30,8 +30,8 @@ THIRD = replace(FIRST, place=(2, 3), is_first=False, firsts=("ridge",), tied=Tru
         (SECOND, "Rank 2 of 4 by A."),
         (replace(SECOND, rule=Rule("mean_rank", 2)), "Rank 2 of 4 by mean rank over 2 metrics."),
         (replace(SECOND, rule=Rule("primary", 0)), "Rank 2 of 4 by the primary metric."),
-        (replace(SECOND, level=2), "Rank 2 of 4, level with 1 other by A."),
-        (replace(SECOND, level=3), "Rank 2 of 4, level with 2 others by A."),
+        (replace(SECOND, level=2), "Rank 2 of 4, shared with 1 other by A."),
+        (replace(SECOND, level=3), "Rank 2 of 4, shared with 2 others by A."),
         (replace(SECOND, ahead=1), "Rank 2 of 4 by A: significantly behind 1 entry."),
         (
             replace(SECOND, behind=1, tied=2, names=("gable", "hip")),
@@ -91,7 +91,7 @@ def test_every_reason_for_no_rank_is_worded():
             replace(FIRST, open=tuple("abcd"), others=4),
             "People put this entry first: it wins 80 % of its comparisons [74, 85]; all 4 other entries may be first too.",
         ),
-        (replace(FIRST, firsts=("hip",)), "People put this entry first, level with hip: it wins 80 % of its comparisons [74, 85]."),
+        (replace(FIRST, firsts=("hip",)), "People put this entry first, together with hip: it wins 80 % of its comparisons [74, 85]."),
         (
             replace(FIRST, among_ranked=True),
             "People put this entry first of those that have a rank: it wins 80 % of its comparisons [74, 85].",
@@ -145,8 +145,8 @@ def test_a_summary_reads_as_one_text():
         (FromFirst(), ""),
         (FromFirst(tied=("ridge", "hip")), "tied with ridge and hip"),
         (FromFirst(tied=("ridge", "hip", "shed")), "tied with ridge and 2 others"),
-        (FromFirst(-0.1, True), "−0.1 to the first, tied"),
-        (FromFirst(0.25), "+0.25 to the first"),
+        (FromFirst(-0.1, True), "−0.100 to the first, tied"),
+        (FromFirst(0.25), "+0.250 to the first"),
     ],
 )
 def test_a_value_says_its_difference_from_the_first(record, words):

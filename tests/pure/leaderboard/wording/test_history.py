@@ -67,6 +67,6 @@ def test_a_change_is_a_sentence(record, words):
     assert change(record) == words
 
 
-@pytest.mark.parametrize(("names", "words"), [((), ""), (("a",), "a"), (("a", "b", "c"), "a and 2 more, level")])
+@pytest.mark.parametrize(("names", "words"), [((), ""), (("a",), "a"), (("a", "b", "c"), "a and 2 more")])
 def test_a_step_names_its_first(names, words):
     assert leaders(Step("", datetime(2026, 3, 1, tzinfo=UTC), names, 3, ())) == words

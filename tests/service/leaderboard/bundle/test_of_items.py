@@ -20,7 +20,8 @@ from leaderboard.bundle.state import read
 from leaderboard.evidence.manifest import published_names
 from leaderboard.models import AnswerSet, Study
 from leaderboard.studies import answer_sets
-from submissions.models import Challenge, Submission
+from leaderboard.wording import certainty
+from submissions.models import Challenge, Phase, Submission
 from tests.service.leaderboard.bundle.test_apply import same_folders
 from tests.support.leaderboard.evidence.small_set import MANIFEST, TABLE, changed
 
@@ -77,7 +78,7 @@ def test_values_of_items_are_kept_and_a_column_holds_their_mean_over_groups(fold
     assert (only.value, only.n) == (25.5, 1) and np.isnan(np.frombuffer(only.vector)).tolist() == [False, True]
 
 
-def test_its_study_is_of_the_answers(folder):
+def test_its_study_is_of_the_answers(folder, client):
     apply(parse(folder).definition)
     study = Study.objects.get()
     assert (study.slug, study.source, study.is_public) == ("published-answers", "A. Author", True)
@@ -88,6 +89,9 @@ def test_its_study_is_of_the_answers(folder):
     assert record is not None and set(record.criteria["quality"].metrics) == {"psnr-y", "lpips", "constant", "coin"}
     board = snapshots.make(Challenge.objects.get().phases.get(), "public").board
     assert board.n_items == 2 and [one.title for one in board.metrics] == ["PSNR (luma)", LPIPS]
+    assert "on 1 to 2 of 2 each" in certainty.foot(board, board.overall)[0]
+    assert client.get("/challenges/judged/main/").context["published"].record == record
+    assert [row.found.answers for row in client.get("/studies/").context["rows"]] == [record.criteria["quality"].answers]
 
 
 def test_the_same_bundle_changes_nothing_and_what_is_written_reads_back(folder, tmp_path):
@@ -128,7 +132,7 @@ def test_without_metrics_people_rank(folder):
     assert record is not None and set(record.criteria["quality"].metrics) == {"constant", "coin"}  # means are no metric of themselves
 
 
-def test_every_page_of_values_of_items_can_be_opened_and_gives_one_interval(tmp_path, client):
+def test_every_page_of_values_of_items_can_be_opened_and_gives_one_interval(tmp_path, client, admin_client):
     """Seven items in a group each: an entry's interval on its page and in the API is the board's."""
     rows = ["Scene,Path,Codec,Rate,Subject_1,Subject_2,PSNR_Y,LPIPS"]
     for scene in range(7):
@@ -141,17 +145,38 @@ def test_every_page_of_values_of_items_can_be_opened_and_gives_one_interval(tmp_
     for place, entry in enumerate(snapshot.board.entries):
         score = client.get(f"/api/v1/submissions/{entry.id}").json()["scores"]["psnr-y"]
         assert score["value"] == column.value[place] and score["ci"] == [column.ci_low[place], column.ci_high[place]]
-    opened, waiting = set(), ["/challenges/judged/"]
-    while waiting:
-        address = waiting.pop()
-        if address in opened:
-            continue
-        opened.add(address)
-        answer = client.get(address)
-        assert answer.status_code in (200, 302), (address, answer.status_code)
-        links = re.findall(r'href="([^"#]*)', answer.content.decode()) if "html" in answer["Content-Type"] else []
-        waiting += [html.unescape(link) for link in links if re.match(r"/(challenges/judged/|entries/|metrics/.*judged|teams/)", link)]
-    assert {f"/entries/{entry.id}/" for entry in snapshot.board.entries} < opened
+    for viewer in (client, admin_client):
+        opened, waiting = set(), ["/challenges/judged/"] + ["/console/challenges/judged/"] * (viewer is admin_client)
+        while waiting:
+            address = waiting.pop()
+            if address in opened:
+                continue
+            opened.add(address)
+            answer = viewer.get(address)
+            assert answer.status_code in (200, 302), (address, answer.status_code)
+            links = re.findall(r'href="([^"#]*)', answer.content.decode()) if "html" in answer["Content-Type"] else []
+            waiting += [html.unescape(link) for link in links if re.match(r"/((console/)?challenges/judged/|entries/|teams/)", link)]
+        assert {f"/entries/{entry.id}/" for entry in snapshot.board.entries} < opened
+
+
+def test_entries_with_values_of_items_are_compared_by_tests_without_their_values(tmp_path, client):
+    """B is 1 dB above A in each of seven scenes: of the 128 ways to flip the signs, two are as far from zero."""
+    rows = ["Scene,Path,Codec,Rate,Subject_1,Subject_2,PSNR_Y,LPIPS"]
+    for scene in range(7):
+        rows += [f"scene {scene},1,{codec},R1,1,2,{more + scene},0.5" for codec, more in (("A", 20), ("B", 21), ("C", 23))]
+    apply(parse(bundle(tmp_path / "bundle", table="\n".join(rows) + "\n")).definition)
+    assert snapshots.make(Challenge.objects.get().phases.get(), "public").board.n_items == 7
+    a, b, c = Submission.objects.order_by("method_name").values_list("pk", flat=True)
+    page = client.get(f"/challenges/judged/main/compare/?a={a}&b={b}")
+    psnr = next(one for one in page.context["comparisons"] if one.a.slug == "psnr-y").paired
+    assert (psnr.mean_difference, psnr.p_value, psnr.worse) == (-1, 2 / 128, 7)
+    assert "shown" not in page.context and b"scene 3" not in page.content
+    page = client.get(f"/challenges/judged/main/compare/?a={a}&b={b}&c={c}")
+    assert [len(one.pairs) for one in page.context["compared"]] == [3, 3] and b"scene 3" not in page.content
+    assert certainty.SENTENCES["bracket"] in client.get("/challenges/judged/main/").context["foot"]
+    Phase.objects.update(withhold_items=True)
+    withheld = client.get(f"/challenges/judged/main/compare/?a={a}&b={b}").context
+    assert {one.paired for one in withheld["comparisons"]} == {None}
 
 
 @pytest.mark.parametrize(

@@ -301,7 +301,7 @@ class TestSeveral:
     def test_withheld_values_are_not_tested(self, client, four):
         Phase.objects.filter(pk=four[0].phase_id).update(withhold_items=True)
         response = client.get(lined_up(four, 0, 1, 2))
-        assert not response.context["sees_items"] and [one.pairs for one in response.context["compared"]] == [[]]
+        assert not response.context["is_tested"] and [one.pairs for one in response.context["compared"]] == [[]]
         assert not client.get(compared(four[:2])).context["any_on_board"]
         assert 'id="pairs"' not in text(response)
 
