@@ -48,7 +48,7 @@ def test_every_score_says_what_an_item_cost_here(scored):
 
 
 def test_entries_of_tests_have_the_values_that_the_child_computes_for_them(scored, phase, people, references):
-    """Of an entry whose scores are kept from an earlier one with the same bytes too."""
+    """Entries whose scores are kept from an earlier one with the same bytes included."""
     from evaluation.work import worker
 
     def values(entry: Submission) -> list[tuple[str, bytes]]:
