@@ -78,7 +78,9 @@ WIREFRAME = Kind(
     corruptions=(
         Corruption("mono_wrong_edges", "wrong edges", "One by one, ten wrong edges between existing corners are added."),
         Corruption("mono_deform_split", "deform/split", "Ten times, an edge is cut in two and its three corners are moved."),
-        Corruption("mono_moving_vertex", "moving vertex", "One by one, ten corners are moved by half the diameter."),
+        Corruption(
+            "mono_moving_vertex", "moving vertex", "At each of ten steps, one more corner is moved, by half the diameter of the wireframe."
+        ),
         Corruption("mono_disconnect_edges", "disconnect edges", "Ten times, an edge gets a copy of a corner that it shared."),
         Corruption("mono_delete_vertices", "delete vertices", "One by one, ten corners and their edges are deleted."),
         Corruption("mono_delete_edges", "delete edges", "One by one, ten edges are deleted; all corners stay."),

@@ -37,7 +37,7 @@ def agreement_map(
         for j in range(i)
         if values[i][j] is not None
     ]
-    summary = f"Agreement of {who} on the pairs each two have in common"
+    summary = f"How often each two of {who} agree, on the pairs that both decided"
     summary += "; a line divides people and metrics." if borders else "."
     said = tuple(
         tuple("" if value is None else f"{one} and {other}: {value:.2f}" for other, value in zip(ordered, row, strict=True))

@@ -248,10 +248,10 @@ def _two(request: HttpRequest, place: PhasePlace, chosen: Sequence[EntryPlace], 
         "any_tested": any(one.paired is not None and one.paired.p_value is not None for one in comparisons),
         "any_on_board": any(one.p_board is not None for one in comparisons),
         "other_on_board": [one for one in comparisons if one.differs_on_board],
-        "units": plural(ground.unit.noun) if comparisons else "",
+        "units": plural(ground.unit.noun),
         "judged": [(one.study, pair_words(one.summary, one.labels[ids[0]], one.labels[ids[1]], one.study.noun)) for one in judged],
     }
-    if not comparisons or not all(one.may("see_items") for one in chosen):
+    if not comparisons or not ground.is_tested or place.phase.is_imported:
         return context
     # One metric item by item, the one that differs most unless another is asked for.
     metric = request.GET.get("metric")

@@ -156,7 +156,7 @@ def peoples_first(entry: str, low_end: int, settled: bool) -> Statement:
     """Statement on first place with people. `low_end` is the last place of its range, which is 1 if first place is settled or unknown."""
     if low_end > 1:
         return Statement.of(
-            "With people ", person(entry), f" leads, but first place is not settled (95 % range of its place: 1 to {low_end})."
+            "By people's answers, ", person(entry), f" leads, but first place is not settled (95 % range of its place: 1 to {low_end})."
         )
     return Statement.of(
         "People put ", person(entry), " first, and no other entry may be first (95 % confidence)." if settled else " first."

@@ -31,7 +31,7 @@ def details(claim: Claim, noun: str = NOUN, before: str = "") -> str:
         return "Published means alone do not say how certain this is."
     (ours, *more), (theirs, *level) = claim.metrics, claim.people
     by_metrics = others(claim.first_by_metrics, "By the metrics", "rank") if claim.first_by_metrics is not None else ""
-    with_people = others(claim.first, "With people") if ours == theirs or more or level else ""
+    with_people = others(claim.first, "By people's answers") if ours == theirs or more or level else ""
     alike = "The figures are the same for all raters and items, so no interval can be computed." if claim.alike else ""
     first = (by_metrics, with_people, alike) if claim.parted is None else (contradiction.how_often(claim.parted),)
     return " ".join(filter(None, (*first, _apart(claim))))

@@ -141,8 +141,8 @@ def printed_with(record: EvidenceRecord, criterion: CriterionFigures, titles: Ma
     one = " of one criterion" if len(record.criteria) > 1 else ""
     return (
         f"The source computes its ρ over all its rows, with its score “{chief.against}”, and keeps the sign. {after}"
-        f"Our ρ across {plural(record.words.item)} leaves out references and uses {means}{one}: "
-        f"for {titles.get(chief.metric, chief.metric)} {with_interval(figures.srocc, across=True)}."
+        f"Our ρ across {plural(record.words.item)} is over results without the references, with {means}{one}. "
+        f"It is {with_interval(figures.srocc, across=True)} for {titles.get(chief.metric, chief.metric)}."
     )
 
 
@@ -165,7 +165,7 @@ def reproduced(found: Reproduction | None, titles: Mapping[str, str]) -> str:
         return f"{counted} have the same value when computed here."
     printed, here = decimal(chief.printed, chief.digits), decimal(chief.here, chief.digits)
     of = f"{titles.get(chief.metric, chief.metric)} {PRINTED_AS[chief.statistic]}"
-    return f"The source prints {of} {printed}; the same data give {here} here ({counted})."
+    return f"The source prints {of} {printed}; the same data give {here} here ({counted} match)."
 
 
 def _compared(criterion: CriterionFigures) -> str:
@@ -184,7 +184,7 @@ def size(record: EvidenceRecord, criterion: CriterionFigures) -> str:
     said = f"The size of a result (bytes or points) alone agrees with people in {with_interval(found)} of 100 {_compared(criterion)}"
     said += f" within one {words.item}"
     if between is not None and between.shown and between.value is not None:
-        said += f" and in {with_interval(between)} of 100 between {plural(words.family)}"
+        said += f". Between different {plural(words.family)} it agrees in {with_interval(between)} of 100"
     if across is not None and across.shown and across.value is not None:
         said += f". Over the results of all {plural(words.item)}, Spearman's ρ of size with people's means is "
         said += with_interval(across, across=True)
@@ -200,8 +200,8 @@ def _above_size(where: str, figures: Iterable[SetFigure | None]) -> str:
     if not above:
         return ""
     n, k = sum(above), len(above)
-    many = "no metric is" if not n else "all metrics are" if n == k else f"{n} of {k} metrics {'is' if n == 1 else 'are'}"
-    return f". {where}, {many} shown to agree better than size alone"
+    many = "no metric agrees" if not n else "all metrics agree" if n == k else f"{n} of {k} metrics {'agrees' if n == 1 else 'agree'}"
+    return f". {where}, {many} with people significantly better than size alone"
 
 
 def ladders(record: EvidenceRecord, criterion: CriterionFigures) -> str:

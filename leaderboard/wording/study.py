@@ -395,7 +395,7 @@ def two_raters(summary: Summary, noun: Noun = NOUN) -> str:
         return f"How often another rater agrees is not known: too few raters decided the same comparisons. {why}"
     value, low, high = best.two_people.ends
     figure = f"{share(value)} {interval(low, high)}".rstrip()
-    words = f"Two raters agree on {figure} of 100 comparisons, by {answers(best.n, False)} on comparisons that two raters decided."
+    words = f"Two raters agree on {figure} of 100 comparisons in which both named a winner ({answers(best.n, False)})."
     if low is None:  # not that all say the same
         words += " The figure is the same for all raters, so it has no interval."
     if value is not None and (value if low is None else low) <= 0.5:

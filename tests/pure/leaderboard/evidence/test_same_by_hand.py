@@ -72,8 +72,10 @@ def test_a_set_is_what_a_reader_by_hand_makes_of_it(both, name):
 def test_the_settings_of_faces_are_criteria_on_the_same_faces_here(both):
     """By hand each setting has items of its own; the values of metrics are the same in all four."""
     ours, theirs = both("geo-metric")
+    of_source = {"seen_from_close_by": "close_normal", "seen_from_afar": "far_normal"}
+    of_source |= {f"{name}_turned_over": source.replace("normal", "flipped") for name, source in of_source.items()}
     for one in ours.criteria:
-        same = next(criterion for criterion in theirs.criteria if criterion.name == one.name)
+        same = next(criterion for criterion in theirs.criteria if criterion.name == of_source[one.name])
         assert one.means is not None and same.means is not None
         known = np.isfinite(same.means.mean)
         assert known.sum() == 2400 and np.array_equal(np.sort(one.means.mean), np.sort(same.means.mean[known]))

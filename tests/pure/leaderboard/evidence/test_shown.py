@@ -60,7 +60,7 @@ def test_rows_are_in_the_order_of_their_value_across_items():
 def test_metrics_that_were_not_compared_come_last_and_a_set_of_several_criteria_names_its_own():
     one = leading(RECORDS["geo-metric"])
     assert [row.title for row in one.rows] == ["MSDM2", "FMPD", "RMS", "METRO", "DAME", "MSDM"]
-    assert "close normal" in one.called and leading(RECORDS["gsc"]).called == "GSC"
+    assert "seen from close by" in one.called and leading(RECORDS["gsc"]).called == "GSC"
 
 
 def test_a_claim_names_the_metrics_that_it_says_nothing_of():
@@ -91,7 +91,7 @@ def test_no_answer_ships():
 
 def test_a_familiar_metric_whose_figures_part_is_found_by_its_places():
     found = shown.finding([leading(record) for record in RECORDS.values()])
-    assert "PSNR (luma)" in found.claim.text and found.claim.text.endswith(" NeRF-QA.")
+    assert "PSNR (luma)" in found.claim.text and found.claim.text.endswith("(NeRF-QA).")
     assert found.title == "PSNR (luma)" and [one.record.name for one, _ in found.rows] == ["nerf-qa", "gsc"]
     assert [row for _, row in found.rows if row.within.is_out] == [] and [row.across.is_out for _, row in found.rows] == [True, False]
     # Of the metrics that may be the best there it names the one whose places reach least far, not the one of the highest value.

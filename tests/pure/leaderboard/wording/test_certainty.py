@@ -37,7 +37,7 @@ def test_how_often_each_leads_is_said_of_the_metric_that_the_board_is_sorted_by(
 def test_peoples_first_place_has_its_range_or_is_settled_or_neither():
     assert (
         certainty.peoples_first("A", 4, False).text
-        == "With people A leads, but first place is not settled (95 % range of its place: 1 to 4)."
+        == "By people's answers, A leads, but first place is not settled (95 % range of its place: 1 to 4)."
     )
     assert certainty.peoples_first("A", 1, True).text == "People put A first, and no other entry may be first (95 % confidence)."
     assert certainty.peoples_first("A", 1, False).text == "People put A first."

@@ -23,27 +23,28 @@ PARTED = Parted(metrics=A, people=B, ends=(0.7, 0.6, 0.8), basis=Basis(of="votes
     ("first", "said"),
     [
         (SETTLED, ""),
-        (OPEN, "With people, the other entry may be first too."),
-        (FirstPlace([0], [1, 2], [3], True), "With people, 2 of 3 other entries may be first too."),
-        (FirstPlace([0], [1, 2, 3], [], True), "With people, all 3 other entries may be first too."),
-        (FirstPlace([0], [1, 2], [3], False), "With people, the first entry is tied with 2 of 3 other entries."),
-        (FirstPlace([0], [], [1], True, 2), "With people, the place of the first entry may be as low as 2."),
+        (OPEN, "By people's answers, the other entry may be first too."),
+        (FirstPlace([0], [1, 2], [3], True), "By people's answers, 2 of 3 other entries may be first too."),
+        (FirstPlace([0], [1, 2, 3], [], True), "By people's answers, all 3 other entries may be first too."),
+        (FirstPlace([0], [1, 2], [3], False), "By people's answers, the first entry is tied with 2 of 3 other entries."),
+        (FirstPlace([0], [], [1], True, 2), "By people's answers, the place of the first entry may be as low as 2."),
     ],
 )
 def test_who_else_may_be_first(first, said):
-    assert wording.others(first, "With people") == said
+    assert wording.others(first, "By people's answers") == said
 
 
 @pytest.mark.parametrize(
     ("claim", "said"),
     [
         (Claim((A,), (A,), SETTLED), "Metrics and people agree: a is first."),
-        (Claim((A,), (A,), OPEN), f"{LEADS} With people, the other entry may be first too."),
+        (Claim((A,), (A,), OPEN), f"{LEADS} By people's answers, the other entry may be first too."),
         (Claim((A,), (A,), SETTLED, SETTLED), "Metrics and people agree: a is first."),
         (Claim((A,), (A,), SETTLED, OPEN), f"{LEADS} By the metrics, the other entry may be first too."),
         (
             Claim((A,), (A,), OPEN, FirstPlace([0], [], [1], True, 2)),
-            f"{LEADS} By the metrics, the rank of the first entry may be as low as 2. With people, the other entry may be first too.",
+            f"{LEADS} By the metrics, the rank of the first entry may be as low as 2. "
+            "By people's answers, the other entry may be first too.",
         ),
         (Claim((A,), (A,), SETTLED, alike=True), f"Metrics and people both put a first. It is not known how certain this is. {ALIKE}"),
         (Claim((A,), (B,), OPEN), "a leads by the metrics, b with people. With people these two are tied."),
@@ -65,12 +66,12 @@ def test_who_else_may_be_first(first, said):
         (
             Claim((A, B), (A,), OPEN),
             "2 entries share first place by the metrics. With people a leads, but first place is not settled. "
-            "With people, the other entry may be first too.",
+            "By people's answers, the other entry may be first too.",
         ),
         (
             Claim((A, B), (A,), FirstPlace([0], [], [1], True, 2)),
             "2 entries share first place by the metrics. With people a leads, but first place is not settled. "
-            "With people, the place of the first entry may be as low as 2.",
+            "By people's answers, the place of the first entry may be as low as 2.",
         ),
         (Claim((A, B), (A, B), SETTLED), "2 entries share first place by the metrics. 2 share it with people."),
         (Claim((A,), (A, B), SETTLED), "The metrics put a first. With people it shares first place with 1 other entry."),

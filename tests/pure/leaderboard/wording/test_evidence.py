@@ -110,12 +110,12 @@ def line(printed: float, here: float | None, same: bool) -> PrintedLine:
 
 
 def test_what_the_source_prints_stands_beside_what_is_computed():
-    said = "The source prints {} SRCC .8615; the same data give .8615 here (144 of 144 printed numbers)."
+    said = "The source prints {} SRCC .8615; the same data give .8615 here (144 of 144 printed numbers match)."
     whole = Reproduction(144, 144, (line(0.8615, 0.86151, True),))
     assert wording.reproduced(whole, {}) == said.format("DISTS")
     assert wording.reproduced(whole, {"DISTS": "Deep structure"}) == said.format("Deep structure")
     differing = Reproduction(2, 1, (line(0.5, 0.6, False), line(0.8615, 0.86151, True)))
-    assert wording.reproduced(differing, {}).endswith("(1 of 2 printed numbers).") and wording.reproduced(None, {}) == ""
+    assert wording.reproduced(differing, {}).endswith("(1 of 2 printed numbers match).") and wording.reproduced(None, {}) == ""
     assert wording.reproduced(Reproduction(1, 0, (line(0.5, None, False),)), {}) == (
         "0 of 1 printed numbers have the same value when computed here."
     )
@@ -131,11 +131,11 @@ def test_size_is_told_within_and_between_families_together():
         srocc=SetFigure(value=0.78),
     )
     said = wording.size(record(), criterion(metrics={"size": size}))
-    within, across = said.split(". ")
-    assert within.startswith(
-        "The size of a result (bytes or points) alone agrees with people in 84 [80, 88] of 100 comparisons within one camera path "
-        "and in 77 [73, 82] of "
+    within, between, across = said.split(". ")
+    assert (
+        within == "The size of a result (bytes or points) alone agrees with people in 84 [80, 88] of 100 comparisons within one camera path"
     )
+    assert between.endswith(" it agrees in 77 [73, 82] of 100")
     assert across == "Over the results of all camera paths, Spearman's ρ of size with people's means is .78."
     metrics = {
         "size": size,
@@ -143,8 +143,8 @@ def test_size_is_told_within_and_between_families_together():
         "b": MetricFigures(column="b", decided=SetFigure(value=0.8, above_size=False), srocc=SetFigure(value=0.6, above_size=False)),
     }
     assert wording.size(record(), criterion(metrics=metrics)).endswith(
-        ". Within one camera path, 1 of 2 metrics is shown to agree better than size alone. "
-        "Across camera paths, no metric is shown to agree better than size alone."
+        ". Within one camera path, 1 of 2 metrics agrees with people significantly better than size alone. "
+        "Across camera paths, no metric agrees with people significantly better than size alone."
     )
     assert wording.size(record(), criterion()) == ""
     few = SetFigure(value=0.9, state=State.TOO_FEW, reason=Reason(Key.FEW, Counted.RATERS, 5, 2))
@@ -174,7 +174,7 @@ def test_the_score_behind_printed_numbers_is_named():
     said = wording.printed_with(record(reproduction=found), criterion(metrics=metrics), {})
     assert said == (
         "The source computes its ρ over all its rows, with its score “BT-500”, and keeps the sign. "
-        "Our ρ across camera paths leaves out references and uses people's plain means: for DISTS .85 [.71, .93]."
+        "Our ρ across camera paths is over results without the references, with people's plain means. It is .85 [.71, .93] for DISTS."
     )
     after = dataclasses.replace(found.lines[0], procedure="logistic-of-other-groups")
     several = record(reproduction=Reproduction(1, 1, (after,)), criteria={"look": criterion(), "shape": criterion()})
@@ -182,7 +182,7 @@ def test_the_score_behind_printed_numbers_is_named():
     assert (
         "“BT-500”, and keeps the sign. The metric's values first pass a logistic curve that was fitted to the other scenes. Our ρ " in said
     )
-    assert "uses the published means of one criterion: for" in said
+    assert "with the published means of one criterion. It is" in said
     assert wording.printed_with(record(), criterion(), {}) == ""
 
 

@@ -286,11 +286,11 @@ def test_what_two_people_say_alike_is_told_where_enough_people_know_it():
     summary, no_better = summary_of(level), "so there may be no common preference that a metric could follow."
     told = words.two_raters(summary)
     assert told.startswith(
-        "Two raters agree on 44 [39, 49.6] of 100 comparisons, by 80 votes on comparisons that two raters decided. "
+        "Two raters agree on 44 [39, 49.6] of 100 comparisons in which both named a winner (80 votes). "
     ) and told.endswith(no_better)
     alike = replace(summary.ceiling, two_people=Figure(0.75, None, None, 80, ALIKE))
     told = words.two_raters(replace(summary, ceiling=alike))
-    assert told.startswith("Two raters agree on 75 of 100 comparisons, by 80 votes") and told.endswith(
+    assert told.startswith("Two raters agree on 75 of 100 comparisons in which both named a winner (80 votes).") and told.endswith(
         "the same for all raters, so it has no interval."
     )
     sure = words.two_raters(summary_of(said("a", "b")))
