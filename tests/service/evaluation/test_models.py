@@ -50,7 +50,7 @@ def test_phases_of_tests_have_the_rows_that_a_new_batch_stores():
     own = {"_state", "id", "challenge_id", "phase_id", "reference_id", "opens_at", "closes_at", "created_at", "switched_at", "at", "key"}
 
     def rows(phase: Phase) -> list[dict]:
-        """What is stored of it, without keys and times, and with its challenge under one name."""
+        """Rows of it, without keys and times, and with its challenge under one name."""
         phase.refresh_from_db()
         batch, (audit,) = phase.batches.get(), phase.challenge.audit.all()
         assert batch.switched_at is not None and audit.detail.pop("batch") == batch.pk
