@@ -140,7 +140,7 @@ _BY_METRIC: tuple[tuple[tuple[str, ...], tuple[str, ...], Reason, str], ...] = (
         ("mono_disconnect_edges",),
         ("corner_precision", "corner_f1", "corner_offset", *_SPECTRAL),
         Reason.STEP,
-        f"{OTHER_STEP}Our step gives the edge a copy of its corner at the same place, so nothing moves.",
+        f"{OTHER_STEP}Our step disconnects an edge by its own copy of a shared corner, at the same place, so nothing moves.",
     ),
     (
         ("mono_delete_vertices",),

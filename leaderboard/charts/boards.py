@@ -172,8 +172,8 @@ def cost(metric: ColumnHead, points: Sequence[CostPoint], title: str, n_silent: 
         rows.append((point.label, f"{point.cost:,.4g}", digits.text, interval, what))
     names = ", ".join(point.label for point in best)
     summary = (
-        f"{metric.title} ({metric.direction}) over {title.lower()}, as teams state it, of {counted(len(known), 'entry')}; no entry of the "
-        f"same cost or less has a better value than {names}.{silent}"
+        f"{metric.title} ({metric.direction}) of {counted(len(known), 'entry')}, against {title.lower()}, as their teams state them. "
+        f"No entry that states the same or less has a better value than {names}.{silent}"
     )
     return Chart(summary, columns, tuple(rows), Axis(title, "log"), Axis(metric.heading), tuple(marks))
 

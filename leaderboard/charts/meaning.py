@@ -12,7 +12,7 @@ EACH = 8  # steps from one row of the table to the next
 COLUMNS = ("Difference", "People who prefer the better side", "95 % interval", "95 of 100 single pairs")
 SUMMARY = (
     "Share of people who prefer the better side of a difference, by its size. "
-    "Line: the average of pairs like this, with its 95 % interval. Light: the range of 95 of 100 single pairs."
+    "Line: the average over pairs with such a difference, with its 95 % interval. Light band: 95 of 100 single pairs lie in it."
 )
 
 

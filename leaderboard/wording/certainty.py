@@ -20,7 +20,7 @@ SENTENCES = {
     "few_of": "{metric} has values on {n} {items}: too few for brackets and ranges of ranks in this order. At least {least} are needed.",
     "alike_within": "The {items} of one {unit} are alike, so more {items} do not replace another {unit}.",
     "rare": "With fewer than {least_rare} {items}, the interval cannot account for rare failures.",
-    "alike": "All {n} {items} have this value; up to {x} % of all {items} may have another (95 % confidence).",
+    "alike": "the value is the same on all {n} {items}, and up to {x} % of further {items} may have another (95 % confidence)",
     "bracket": "Bracket: each of its entries is tied with the entry at its top. Entries of different brackets can be tied too: compare the "
     "ranges under their ranks.",
     "claim": "The entries at the tops of different brackets differ significantly (95 % confidence over all pairs).",
@@ -52,7 +52,7 @@ def few(n: int, unit: Unit) -> str:
 
 
 def alike(n: int, noun: str) -> str:
-    """Sentence on equal values: the largest share of other values that would be missed in n items with a probability of 5 %."""
+    """Words on equal values: the largest share of other values that would be missed in n items with a probability of 5 %."""
     return SENTENCES["alike"].format(n=n, items=plural(noun), x=round(100 * (1 - ALPHA ** (1 / n))))
 
 
@@ -183,4 +183,4 @@ def of_values(unit: Unit, equal: Sequence[tuple[str, int]]) -> list[str]:
     by_count: dict[int, list[str]] = {}
     for title, count in equal:
         by_count.setdefault(count, []).append(title)
-    return sentences + [f"{', '.join(titles)}: {alike(count, unit.noun)}" for count, titles in by_count.items()]
+    return sentences + [f"{', '.join(titles)}: {alike(count, unit.noun)}." for count, titles in by_count.items()]

@@ -47,7 +47,7 @@ def rank(it: OwnRank) -> Statement:
     parts = [f"significantly ahead of {counted(it.behind, 'entry')}"] if it.behind else []
     parts += [f"significantly behind {counted(it.ahead, 'entry')}"] if it.ahead else []
     if it.tied:
-        parts.append(f"tied with {listed(it.names) if 0 < len(it.names) <= NAMED else counted(it.tied, 'other')}")
+        parts.append(f"statistically tied with {listed(it.names) if 0 < len(it.names) <= NAMED else counted(it.tied, 'other')}")
     tested = f": {', '.join(parts)}" if parts else ""
     return Statement.of(name(f"Rank {it.rank} of {it.ranked}{shared}"), f" by {rule(it.rule)}{tested}.")
 

@@ -141,7 +141,7 @@ def printed_with(record: EvidenceRecord, criterion: CriterionFigures, titles: Ma
     one = " of one criterion" if len(record.criteria) > 1 else ""
     return (
         f"The source computes its ρ over all its rows, with its score “{chief.against}”, and keeps the sign. {after}"
-        f"Our ρ across {plural(record.words.item)} is over results without the references, with {means}{one}. "
+        f"Our ρ across {plural(record.words.item)} leaves out the references and compares with {means}{one}. "
         f"It is {with_interval(figures.srocc, across=True)} for {titles.get(chief.metric, chief.metric)}."
     )
 
@@ -201,7 +201,7 @@ def _above_size(where: str, figures: Iterable[SetFigure | None]) -> str:
         return ""
     n, k = sum(above), len(above)
     many = "no metric agrees" if not n else "all metrics agree" if n == k else f"{n} of {k} metrics {'agrees' if n == 1 else 'agree'}"
-    return f". {where}, {many} with people significantly better than size alone"
+    return f". {where}, {many} with people significantly better than a result's size alone"
 
 
 def ladders(record: EvidenceRecord, criterion: CriterionFigures) -> str:
@@ -268,7 +268,7 @@ def ruled_out_across(title: str, sets: Sequence[str]) -> Statement:
 
 def as_published(title: str, rows: Sequence[tuple[EvidenceRecord, CriterionFigures, MetricFigures]]) -> str:
     """Figures of a published metric in each set, beside a metric of this service that has its name and was not measured on it."""
-    figures = within_and_across(f"{title} as published", rows, {})
+    figures = within_and_across(f"the published {title}", rows, {})
     return f"No study here has compared this metric with people yet. {figures} The authors of the sets computed the values."
 
 
@@ -280,8 +280,11 @@ def by_criterion(record: EvidenceRecord, titles: Mapping[str, str]) -> str:
         found[name] = tuple(titles[key] for key, figure in figures.items() if figure is not None and figure.may_be_best)
     if len(set(found.values())) < 2 or not all(found.values()):
         return ""
-    each = "; ".join(f"{name.replace('_', ' ')}: {listed(may)}" for name, may in found.items())
-    return f"Which metrics may be the best within items depends on the criterion. {each[:1].upper()}{each[1:]}."
+    by_metrics: dict[tuple[str, ...], list[str]] = {}
+    for name, may in found.items():
+        by_metrics.setdefault(may, []).append(f"“{name.replace('_', ' ')}”")
+    each = "; ".join(f"{listed(may)} by {listed(names)}" for may, names in by_metrics.items())
+    return f"Which metrics may be the best within items depends on the criterion: {each}."
 
 
 def across_ceiling(record: EvidenceRecord, criterion: CriterionFigures) -> str:
@@ -290,10 +293,10 @@ def across_ceiling(record: EvidenceRecord, criterion: CriterionFigures) -> str:
     found = criterion.across
     if found is None:
         return ""
-    one = "" if found.one is None else f"one rater and the mean of all others have ρ {decimal(found.one)}"
+    one = "" if found.one is None else f"one rater's ratings and the mean of all others have ρ {decimal(found.one)}"
     bound = f"the noise in people's means limits any metric to about ρ {decimal(found.srocc)}" if round(found.srocc, 2) < 1 else ""
     said = "; ".join(filter(None, (one, bound)))
-    return f"Across {plural(record.words.item)} {said}." if said else ""
+    return f"Over the results of all {plural(record.words.item)}, {said}." if said else ""
 
 
 def fewness(criterion: CriterionFigures, record: EvidenceRecord) -> str:

@@ -80,7 +80,7 @@ def _published(summary: Summary) -> Statement | None:
     sure = "" if known else " Without single ratings, the certainty of this lead is unknown."
     level = verb("has", len(first))
     return claim(
-        f"{names(first)} {level} the highest published mean.",
+        f"{names(first)} {level} the highest published mean rating.",
         f"{best:.2f} {summary.basis.unit}, among {counted(len(means), 'entry')}.{sure}",
     )
 

@@ -94,7 +94,7 @@ LOOKING = (
         low=0.0,
         high=1.0,
         doc="If boxes overlap by more than this (intersection over union), only the best box is kept. The OSIM paper names no "
-        "value. YOLOX uses 0.65 in its evaluations and 0.3 in its demonstration.",
+        "threshold. YOLOX removes boxes that overlap by more than 0.65 in its evaluations, by more than 0.3 in its demonstration.",
         source=Source.PEER,
     ),
     Param(

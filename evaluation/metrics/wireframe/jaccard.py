@@ -307,7 +307,7 @@ SPECS = (
             parameters.MERGE,
         ),
         worst="1",
-        doc="One minus the intersection over union of the solid tubes around the edges; exactly 0 for equal edges, by either method.",
+        doc="One minus the intersection over union of the solid tubes around the edges. Equal edges get exactly 0, also by sampling.",
         warning=(
             "The paper's Jaccard distance is another one. It takes points in the tubes of either wireframe, and the shares of these points "
             "that also lie in the tubes of the other wireframe; the similarity is the mean of the two shares. If wireframe A lies within "

@@ -316,7 +316,7 @@ def test_of_published_means_no_two_surfaces_say_different_things(published, clie
 FIGURE = re.compile(r'(?s)<small class="range"([^>]*)>(.*?)</small>')
 CELL = re.compile(r'(?s)<td class="(?:num|people)[^"]*"\s+title="([^"]*)"[^>]*>(.*?)</td>')
 INTERVAL = r"\[[^\]]*, [^\]]*\]|\d–\d| to "
-REASONS = ("interval", "All ", "no value", "waiting", "shown, not ranked")
+REASONS = ("interval", "is the same on all ", "no value", "waiting", "shown, not ranked")
 
 
 def test_every_number_of_a_page_has_its_interval_or_a_reason(houses, client):

@@ -265,8 +265,8 @@ _PIECES = MetricSpec(
     "two cells is compared with the distances between clean views at the matched cell. If many cells match one cell of a clean view, "
     "they count as one, so an empty picture gains nothing. There is no value with fewer than 4 clean views or a side under 96 px. At "
     "most 100 clean views are used, and images are scaled to at most 960 pixels on their longer side. A clean view itself scores about "
-    "0.5 or less, not 1: compare entries view by view, and with the clean views' scores among the parts. A copy of a clean "
-    "view is no solution and gets 0. A view that scores above all clean views gets the score of the best clean view.",
+    "0.5 or less, not 1: compare entries view by view, and with the clean views' scores among the parts. An entry gets 0 for a "
+    "copy of a clean view, so copying is of no use. A view that scores above all clean views gets the score of the best clean view.",
     origin=_ORIGIN,
     function=puzzlesim_pieces,
     needs=("clean views",),

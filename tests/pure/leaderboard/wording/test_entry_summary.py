@@ -35,10 +35,10 @@ THIRD = replace(FIRST, place=(2, 3), is_first=False, firsts=("ridge",), tied=Tru
         (replace(SECOND, ahead=1), "Rank 2 of 4 by A: significantly behind 1 entry."),
         (
             replace(SECOND, behind=1, tied=2, names=("gable", "hip")),
-            "Rank 2 of 4 by A: significantly ahead of 1 entry, tied with gable and hip.",
+            "Rank 2 of 4 by A: significantly ahead of 1 entry, statistically tied with gable and hip.",
         ),
-        (replace(SECOND, tied=1), "Rank 2 of 4 by A: tied with 1 other."),
-        (replace(SECOND, tied=4, names=("a", "b", "c", "d")), "Rank 2 of 4 by A: tied with 4 others."),
+        (replace(SECOND, tied=1), "Rank 2 of 4 by A: statistically tied with 1 other."),
+        (replace(SECOND, tied=4, names=("a", "b", "c", "d")), "Rank 2 of 4 by A: statistically tied with 4 others."),
     ],
 )
 def test_a_rank_names_the_entries_it_is_tied_with_where_they_are_few_and_known(record, words):

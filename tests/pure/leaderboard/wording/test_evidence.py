@@ -143,8 +143,8 @@ def test_size_is_told_within_and_between_families_together():
         "b": MetricFigures(column="b", decided=SetFigure(value=0.8, above_size=False), srocc=SetFigure(value=0.6, above_size=False)),
     }
     assert wording.size(record(), criterion(metrics=metrics)).endswith(
-        ". Within one camera path, 1 of 2 metrics agrees with people significantly better than size alone. "
-        "Across camera paths, no metric agrees with people significantly better than size alone."
+        ". Within one camera path, 1 of 2 metrics agrees with people significantly better than a result's size alone. "
+        "Across camera paths, no metric agrees with people significantly better than a result's size alone."
     )
     assert wording.size(record(), criterion()) == ""
     few = SetFigure(value=0.9, state=State.TOO_FEW, reason=Reason(Key.FEW, Counted.RATERS, 5, 2))
@@ -174,7 +174,7 @@ def test_the_score_behind_printed_numbers_is_named():
     said = wording.printed_with(record(reproduction=found), criterion(metrics=metrics), {})
     assert said == (
         "The source computes its ρ over all its rows, with its score “BT-500”, and keeps the sign. "
-        "Our ρ across camera paths is over results without the references, with people's plain means. It is .85 [.71, .93] for DISTS."
+        "Our ρ across camera paths leaves out the references and compares with people's plain means. It is .85 [.71, .93] for DISTS."
     )
     after = dataclasses.replace(found.lines[0], procedure="logistic-of-other-groups")
     several = record(reproduction=Reproduction(1, 1, (after,)), criteria={"look": criterion(), "shape": criterion()})
@@ -194,7 +194,7 @@ def test_criteria_that_have_other_best_metrics_are_told_apart():
     titles = {"a": "A", "b": "B"}
     close, far = one(a=True, b=False), one(a=True, b=True)
     said = wording.by_criterion(record(criteria={"close_by": close, "far": far}), titles)
-    assert said == "Which metrics may be the best within items depends on the criterion. Close by: A; far: A and B."
+    assert said == "Which metrics may be the best within items depends on the criterion: A by “close by”; A and B by “far”."
     assert wording.by_criterion(record(criteria={"close": close, "far": close}), titles) == ""
 
 

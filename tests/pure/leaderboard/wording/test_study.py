@@ -487,7 +487,7 @@ def test_of_published_means_the_highest_is_named_and_nothing_said_of_how_surely(
     scales = [replace(line, mos=(mean, None, None)) for line, mean in zip(clear.scales, (4.5, 4.25), strict=True)]
     means = replace(clear, kind="opinions", of="means", scales=scales)
     [(first, rest)] = sentences(means)
-    assert first == f"{scales[0].method} has the highest published mean."
+    assert first == f"{scales[0].method} has the highest published mean rating."
     assert rest == "4.50 of 5, among 2 entries. Without single ratings, the certainty of this lead is unknown."
 
 

@@ -181,7 +181,7 @@ class TestIntervals:
         assert "<b>1.000</b>" in page and "<b>0.999999</b>" in page, "only what is perfect is shown so"
         told, nothing = (client.get(reverse("entry", args=[it.pk])).context["certainty"] for it in (perfect, near))
         (said,) = set(told) - set(nothing)
-        assert said.endswith(certainty.alike(8, "item")) and "31 %" in said and certainty.alike(8, "item") in page
+        assert said.endswith(f"{certainty.alike(8, 'item')}.") and "31 %" in said and certainty.alike(8, "item") in page
 
     def test_five_items_are_too_few_for_all_of_it(self, client, challenge):
         phase = PhaseFactory(challenge=challenge)
