@@ -36,22 +36,10 @@ LISTED = ("key", "title", "family", "higher_is_better", "bounds", "unit", "param
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     options = _parser().parse_args(arguments)
+    plain = {"metrics": _metrics, "score": _score, "train": training.run, locase.COMMAND: locase.run, "fetch": fetching.run}
+    with_bar = {rendering.COMMAND: rendering.run, "inpaint": inpainting.run, **dict.fromkeys(properties.COMMANDS, properties.run)}
     try:
-        if options.command == "metrics":
-            return _metrics(options)
-        if options.command in properties.COMMANDS:
-            return properties.run(options, _progress)
-        if options.command == "train":
-            return training.run(options)
-        if options.command == locase.COMMAND:
-            return locase.run(options)
-        if options.command == rendering.COMMAND:
-            return rendering.run(options, _progress)
-        if options.command == "inpaint":
-            return inpainting.run(options, _progress)
-        if options.command == "fetch":
-            return fetching.run(options)
-        return _score(options)
+        return plain[options.command](options) if options.command in plain else with_bar[options.command](options, _progress)
     except KeyboardInterrupt:
         return 130
 

@@ -265,10 +265,10 @@ class MetricProgram(Run):
         """The check that comes next; empty after the last."""
         return next((name for name in CHECKS if name not in self.report), "")
 
-    def keep_slice(self, under_way: dict[str, Any]) -> bool:
+    def keep_slice(self, of: list[Any], calls: list[Any]) -> bool:
         """A slice of a check was done: keep what its calls have answered, and let go. False: the lease was lost, nothing was written."""
         rows = self.under_lease().filter(state=self.State.WAITING)
-        return bool(rows.update(under_way=under_way, touched_at=timezone.now(), **self.ANEW))
+        return bool(rows.update(under_way={"of": of, "calls": calls}, touched_at=timezone.now(), **self.ANEW))
 
     def keep(self, check: str, found: dict[str, Any]) -> bool:
         """A check was done: keep what it found, and let go. False: the lease was lost, nothing was written."""

@@ -175,7 +175,8 @@ class Score(models.Model):
     def values_shown(self, sees_reference: bool) -> np.ndarray:
         """`values` for somebody who may or may not see the reference. The worst value of some metrics is a
         length of the reference itself, such as its diagonal. Missing items get it, and far-off ones are
-        capped at it; such values are NaN if the reference is hidden."""
+        capped at it; such values are NaN if the reference is hidden. The mean over items holds them all the same: whoever knows the other
+        values can compute them, as the organizers' guide says."""
         values = self.values
         if sees_reference or not len(values) or self.spec.worst not in FROM_REFERENCE:
             return values

@@ -105,13 +105,9 @@ def listing(names: Sequence[str] = ()) -> list[str]:
     from evaluation.networks.fetching import partly  # loads httpx, which listing need not
 
     users, lines = needed_by(), []
-    for found in () if names else weights.shipped():
-        file = found.files[0]
-        state = f"ships with the project, {file.path.stat().st_size / 1e6:.1f} MB" if file.there else "absent: put it beside its model card"
-        lines += [f"{file.name}: {state}", f"  sha256   {file.sha256} (its model card's)", *_users(users, file.name)]
-    for found in () if names else weights.trained():
-        file = found.files[0]
-        state = f"trained, {file.path.stat().st_size / 1e6:.1f} MB" if file.there else "absent: put it beside its model card"
+    ours = {} if names else {"ships with the project": weights.shipped(), "trained": weights.trained()}
+    for origin, file in ((origin, found.files[0]) for origin, every in ours.items() for found in every):
+        state = f"{origin}, {file.path.stat().st_size / 1e6:.1f} MB" if file.there else "absent: put it beside its model card"
         lines += [f"{file.name}: {state}", f"  sha256   {file.sha256} (its model card's)", *_users(users, file.name)]
     for packaged in () if names else weights.PACKAGED.values():
         state = "here" if packaged.there else f"absent, about {packaged.megabytes:.3g} MB"

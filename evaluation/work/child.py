@@ -353,6 +353,7 @@ JOBS = {
     "program_values": program_values,
     "card": try_card,
 }
+SAID = {WeightsError: 4, OtherDefinition: 6, CardTrouble: 8}  # exit codes of errors that say themselves what to do
 ENDS = {0: "ok", 3: "memory", 4: "weights", 5: "room", 6: "definition", 7: "library", 8: "card", 9: "accelerator"}  # by exit code
 PARSING = ("validate", "reference", "inputs", "sheet", "picture")  # on bytes as somebody sent them
 COMPUTE = ("prepare", "score", "suite", "card")  # on what was read and found well formed before
@@ -422,15 +423,9 @@ def run_job(folder: Path, memory: int, seconds: int, parent: int, spare: tuple[i
         code = 0
     except MemoryError:
         code = 3
-    except WeightsError as error:
+    except tuple(SAID) as error:
         (folder / "error.txt").write_text(str(error))
-        code = 4
-    except OtherDefinition as error:
-        (folder / "error.txt").write_text(str(error))
-        code = 6
-    except CardTrouble as error:
-        (folder / "error.txt").write_text(str(error))
-        code = 8
+        code = next(code for kind, code in SAID.items() if isinstance(error, kind))
     except ModuleNotFoundError as error:  # of a library: no fault of the entry, and another machine may have it
         is_library = (error.name or "").partition(".")[0] != __name__.partition(".")[0]
         said = f"{error.name} is not installed on this machine, which this work needs."

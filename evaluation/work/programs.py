@@ -54,5 +54,5 @@ def _checked_in(program: MetricProgram, folder: Path) -> bool:
 
     done = sandbox.run(folder, job, heartbeat, MAX_SECONDS, PATIENCE)
     if done["found"] is None:
-        return program.keep_slice({"of": of, "calls": done["calls"]})
+        return program.keep_slice(of, done["calls"])
     return program.keep(name, done["found"])

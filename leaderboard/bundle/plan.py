@@ -418,14 +418,13 @@ def _rescoring_reason(before: PhaseDef | None, after: PhaseDef, facts: PhaseFact
         return ""
     if before is None or before.reference is None or not facts.is_live:
         return "first reference and metrics"
-    reasons = []
-    if (before.reference.sha256, before.reference.groups) != (after.reference.sha256, after.reference.groups):
-        reasons.append("another reference")
-    if _numbers(before.metrics) != _numbers(after.metrics):
-        reasons.append("other metrics")
-    if before.unit_scale != after.unit_scale:
-        reasons.append("another unit")
-    return ", ".join(reasons)
+    old, new = before.reference, after.reference
+    differs = {
+        "another reference": (old.sha256, old.groups) != (new.sha256, new.groups),
+        "other metrics": _numbers(before.metrics) != _numbers(after.metrics),
+        "another unit": before.unit_scale != after.unit_scale,
+    }
+    return ", ".join(reason for reason, is_so in differs.items() if is_so)
 
 
 def _numbers(metrics: tuple[MetricDef, ...]) -> dict[str, str]:

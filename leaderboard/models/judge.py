@@ -55,7 +55,8 @@ class JudgeRunQuerySet(LeasedQuerySet):
         """End the runs that ask, because nothing pays for them any more, as the `sentence` says. Answers on their way are still kept."""
         asking = self.filter(state=JudgeRun.State.ASKING)
         asking.filter(lease_token__isnull=True).update(lease_until=None)  # so that a worker need not wait to work out the scores
-        stopped = asking.update(state=JudgeRun.State.FAILED, finished_at=timezone.now(), **JudgeRun.stopped_by(sentence))
+        why = Why(Reason.OTHER, note=sentence)
+        stopped = asking.update(state=JudgeRun.State.FAILED, finished_at=timezone.now(), **JudgeRun.failed_by(why))
         worker_notify.after_commit("judges")
         return stopped
 
@@ -356,33 +357,34 @@ class JudgeRun(Leased):
         """Renew the lease; True if asking goes on: nobody has stopped the run."""
         return self.heartbeat() and self.under_lease().filter(state=self.State.ASKING).exists()
 
-    def release_lease(self, state: str | None = None, **values: Any) -> bool:
-        """Give the run back; with a state, it ends there unless somebody has stopped it otherwise."""
+    def release_lease(self, state: str | None = None, why: Why | None = None, detail: str = "", **values: Any) -> bool:
+        """Give the run back, and say `why` if something failed; with a state, it ends there unless somebody has stopped it otherwise."""
         free: dict[str, Any] = {"lease_token": None, "lease_until": None, "attempts": 0, "losses": 0, "lost": []} | values
+        free |= self.failed_by(why, detail) if why is not None else {}
         if state is None:
             return bool(self.under_lease().update(**free))
         ended = self.under_lease().filter(state=self.State.ASKING).update(state=state, finished_at=timezone.now(), **free)
         return bool(ended or self.under_lease().update(**free))
 
     def give_up(self, why: Why, detail: str) -> None:
-        self.release_lease(self.State.FAILED, losses=F("losses"), lost=F("lost"), **self.failed_by(why, detail))
+        self.release_lease(self.State.FAILED, why, detail, losses=F("losses"), lost=F("lost"))
 
     def give_up_or_retry(self, why: Why, detail: str, final: bool = False) -> None:
         """A turn that broke down is one in which nothing was answered."""
-        self.put_back(self.failed_by(why, detail), FIRST_PAUSE)
+        self.put_back(why, FIRST_PAUSE, detail)
 
-    @classmethod
-    def stopped_by(cls, said: str) -> dict[str, Any]:
-        """Fields that say why a run stopped, where its endpoint or its budget says so in words."""
-        return cls.failed_by(Why(Reason.OTHER, note=said))
+    @staticmethod
+    def stopped_by(said: object) -> Why:
+        """Reason why a run stopped, in the words of its endpoint or its budget."""
+        return Why(Reason.OTHER, note=str(said))
 
-    def put_back(self, failed: dict[str, Any], seconds: float) -> None:
+    def put_back(self, why: Why, seconds: float, detail: str = "") -> None:
         """Nothing was answered this time: try again later, or fail after several such turns."""
-        values = {**failed, "fruitless": self.fruitless + 1}
-        if self.fruitless + 1 >= MAX_FRUITLESS:
-            self.release_lease(self.State.FAILED, **values)
+        fruitless, again_at = self.fruitless + 1, database_clock.now() + timedelta(seconds=seconds)
+        if fruitless >= MAX_FRUITLESS:
+            self.release_lease(self.State.FAILED, why, detail, fruitless=fruitless)
         else:
-            self.release_lease(**values | {"lease_until": database_clock.now() + timedelta(seconds=seconds)})
+            self.release_lease(None, why, detail, fruitless=fruitless, lease_until=again_at)
 
     @property
     def questions(self) -> list[Row]:

@@ -15,12 +15,15 @@ from django.db.models import F, Q
 from django.utils import timezone
 from pydantic import TypeAdapter
 
+from evaluation.metrics.result import SampleScores
 from evaluation.models import MetricProgram
 from evaluation.models.runs import Run
 from evaluation.programs.results import Cause
 from leaderboard.models.study import Study
+from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.metric_board import Standing
 from leaderboard.stats.minimums import ITEMS_FOR_FIGURE
+from leaderboard.stats.records import plain
 from leaderboard.stats.states import State
 from submissions import worker_notify
 from submissions.choices import TextChoices
@@ -104,9 +107,9 @@ class ProgramValues(Run):
         kept = [*self.failures, *islice(failures, KEPT_FAILURES)][:KEPT_FAILURES]
         return self._kept(values={**self.values, label: found}, failures=kept, under_way={}, total=total)
 
-    def keep_slice(self, under_way: dict[str, Any], total: int) -> bool:
+    def keep_slice(self, of: list[Any], scores: Iterable[SampleScores], total: int) -> bool:
         """Some items of an entry are done: keep them, and let go. False: the lease was lost, nothing was written."""
-        return self._kept(under_way=under_way, total=total)
+        return self._kept(under_way={"of": of, "scores": [one.to_dict() for one in scores]}, total=total)
 
     def _kept(self, **values: Any) -> bool:
         rows = self.under_lease().filter(state=self.State.WAITING)
@@ -121,12 +124,11 @@ class ProgramValues(Run):
             asked += stale.update(state=cls.State.WAITING, **cls.ANEW)
         return asked
 
-    def finish(self, decided: dict[str, Any], figures: dict[str, Any], made_of: str) -> bool:
+    def finish(self, decided: Agreement, figures: dict[str, Any], made_of: str) -> bool:
         """All values are there, and so is what they say of the answers that `made_of` names."""
         done = self.under_lease().filter(state=self.State.WAITING)
-        kept = done.update(
-            state=self.State.DONE, decided=decided, figures=figures, made_of=made_of, finished_at=timezone.now(), **self.ANEW
-        )
+        values = {"decided": plain(decided), "figures": figures, "made_of": made_of, "finished_at": timezone.now()}
+        kept = done.update(state=self.State.DONE, **values, **self.ANEW)
         if kept:
             self._ask_contests()
         return bool(kept)

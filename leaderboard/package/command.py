@@ -20,14 +20,20 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import NoReturn
 
 from leaderboard.package import installed
 from submissions.client.broken_pipe import end
 
-FOLLOWING = ("check", "upload", "status")
-COMPUTING = ("metrics", "fetch", "train", "render", "inpaint", "corrupt", "properties")
-SCORING = ("score", "compare", "plot")
+# The module of each command. Only that of the given one is loaded: together they need every library that the package may use.
+PROGRAMS = {
+    **dict.fromkeys(("check", "upload", "status"), "submissions.client.command"),
+    **dict.fromkeys(("metrics", "fetch", "train", "render", "inpaint", "corrupt", "properties"), "evaluation.__main__"),
+    **dict.fromkeys(("score", "compare", "plot"), "leaderboard.package.score_command"),
+    "study": "leaderboard.stats.__main__",
+    "worker": "evaluation.work.remote_worker_client",
+}
 USAGE = 2
 
 
@@ -38,53 +44,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if command in ("-h", "--help"):
         print(__doc__.strip())
         return 0
-    if command == "--version":
-        print(installed.description())
-        return 0
     try:
-        if command in FOLLOWING:
-            from submissions.client import command as following  # loads httpx
-
-            return following.main(words)
-        if command in COMPUTING:
-            from evaluation import __main__ as computing  # loads numpy and the metrics
-
-            return computing.main(words)
-        if command in SCORING:
-            if command == "score":  # as the server's scoring has it: several threads add in other orders; read when numpy is loaded
-                os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-                for difference in installed.differences():
-                    print(f"warning: {difference}", file=sys.stderr)
-            from leaderboard.package import score_command  # loads numpy, for the number of threads just set
-
-            return score_command.main(words)
-        if command == "info":
+        if command in ("--version", "info"):
             print(installed.description())
-            print("\n".join(installed.differences() or ["The libraries have the server's versions."]))
+            if command == "info":
+                print("\n".join(installed.differences() or ["The libraries have the server's versions."]))
             return 0
-        if command == "study":
-            if {"--means", "--scale"} & {word.partition("=")[0] for word in words}:
-                from leaderboard.package import study_command  # loads numpy
-
-                return study_command.main(words[1:])
-            from leaderboard.stats import __main__ as studying  # loads numpy and scipy
-
-            return studying.main(words[1:])
+        if command not in PROGRAMS:
+            print(f"There is no command {command!r}; `plumbline --help` lists those there are.", file=sys.stderr)
+            return USAGE
+        if command == "worker" and sys.platform != "linux":  # where half of what it imports is not there either
+            print("A worker needs Linux: what it computes is limited by the kernel there.", file=sys.stderr)
+            return USAGE
+        if command == "score":  # as the server's scoring has it: several threads add in other orders; read when numpy is loaded
+            os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+            for difference in installed.differences():
+                print(f"warning: {difference}", file=sys.stderr)
+        is_brought = command == "study" and {"--means", "--scale"} & {word.partition("=")[0] for word in words}
+        program = import_module("leaderboard.package.study_command" if is_brought else PROGRAMS[command])
         if command == "worker":
-            if sys.platform != "linux":  # where half of what it imports is not there either
-                print("A worker needs Linux: what it computes is limited by the kernel there.", file=sys.stderr)
-                return USAGE
-            from evaluation.work import remote_worker_client  # loads modules that only Linux has
-
-            return remote_worker_client.main(words[1:], os.environ)
+            return program.main(words[1:], os.environ)
+        return program.main(words[1:] if command == "study" else words)
     except ModuleNotFoundError as error:
         sentence = installed.missing(error.name or "", command)
         if not sentence:
             raise
         print(sentence, file=sys.stderr)
         return USAGE
-    print(f"There is no command {command!r}; `plumbline --help` lists those there are.", file=sys.stderr)
-    return USAGE
 
 
 def run() -> NoReturn:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import Field, PlainSerializer, SerializerFunctionWrapHandler, model_serializer
 from pydantic_core import from_json
@@ -37,7 +37,6 @@ WAITING = "waiting for re-evaluation"  # the state of an entry without a score t
 PEOPLE = "people"  # the slug of what people prefer, as a column
 Number = int | float  # as the organizer wrote it: 1 and 1.0 are other bytes
 Moment = Annotated[datetime, PlainSerializer(datetime.isoformat, return_type=str, when_used="json")]
-Value = TypeVar("Value")
 
 
 class Stored(Record):
@@ -294,9 +293,7 @@ class MetricColumn(Ranked, ColumnHead, Stored):
 
     def redacted(self, at: Collection[int]) -> Self:
         """The column without the figures of the entries `at`."""
-        names = ("value", "ci_low", "ci_high")
-        update: dict[str, Any] = {name: _replaced(getattr(self, name), at, None) for name in names}
-        update |= _redacted_ranks(self, at) | {"n": _replaced(self.n, at, 0)}
+        update = _emptied(self, at, "value", "ci_low", "ci_high", "n", *OF_RANKS)
         if self.pairs is not None:
             tested = self.pairs.tested
             p = [
@@ -372,8 +369,7 @@ class Overall(Ranked, Record):
 
     def redacted(self, at: Collection[int]) -> Self:
         """The ranks without the figures of the entries `at`."""
-        update: dict[str, Any] = {"value": _replaced(self.value, at, None), "ranks": _replaced(self.ranks, at, None)}
-        return self.model_copy(update=update | _redacted_ranks(self, at))
+        return self.model_copy(update=_emptied(self, at, "value", "ranks", *OF_RANKS))
 
 
 def _unworded(found: Any) -> Any:
@@ -385,15 +381,18 @@ def _unworded(found: Any) -> Any:
 Ranks = MetricColumn | Overall  # what a board can be sorted by and has ranks of
 
 
-def _redacted_ranks(ranks: Ranks, at: Collection[int]) -> dict[str, Any]:
-    update: dict[str, Any] = {name: _replaced(getattr(ranks, name), at, None) for name in ("rank_low", "rank_high", "group")}
-    return update | {"loose": _replaced(ranks.loose, at, False), "untested": _replaced(ranks.untested, at, "")}
+OF_RANKS = ("rank_low", "rank_high", "group", "loose", "untested")
+EMPTY = {"n": 0, "loose": False, "untested": ""}  # what stands where a figure was taken out; None in all other lists
 
 
-def _replaced(values: Sequence[Value], at: Collection[int], instead: Value) -> list[Value]:
-    found = list(values)
-    for index in at if found else ():
-        found[index] = instead
+def _emptied(record: Record, at: Collection[int], *names: str) -> dict[str, object]:
+    """Lists of a record by name, without what they say of the entries `at`."""
+    found: dict[str, object] = {}
+    for name in names:
+        values = list(getattr(record, name))
+        for index in at if values else ():
+            values[index] = EMPTY.get(name)
+        found[name] = values
     return found
 
 
@@ -559,8 +558,7 @@ class HumanAgreement(StudyFacts, Stored):
 
     def redacted(self, at: Collection[int], ids: Collection[int], names: Collection[str]) -> Self:
         """The part without what people said of the entries `ids`, which stand at `at` and were called `names`."""
-        update: dict[str, Any] = {name: _replaced(getattr(self, name), at, None) for name in ("value", "low", "high", "over")}
-        update["n"] = _replaced(self.n, at, 0)
+        update = _emptied(self, at, "value", "low", "high", "over", "n")
         if self.places is not None:
             update["places"] = self._places_left(at)
         if self.first in at:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import structlog
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import redirect, render
@@ -105,13 +105,16 @@ def _together(interval: re.Match[bytes]) -> bytes:
 class RefusalMiddleware:
     """A page whose model method refused shows the sentence instead of an error page, and so do pages and API during an outage.
 
-    The API has its own handler (problem details) and never gets here with a `Refused`.
+    The API has its own handler (problem details) and never gets here with a `Refused`. An address with NUL is no page: PostgreSQL takes
+    NUL in no text.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        if "\x00" in request.path_info:
+            raise Http404
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:

@@ -122,15 +122,15 @@ def _slice(row: ProgramValues, folder: Path, seconds: float) -> bool:
             scored = [Scored("program", x)]
             found = People(counted, scored, fragility=False, ratings=ratings, step=attempts.beat(row)).entries
             figures = {name: plain(getattr(found.metric("program"), name)) for name in FIGURES}
-        return row.finish(plain(figure), figures, made_of)
+        return row.finish(figure, figures, made_of)
     of = [left[0].label, left[0].submission.artifact_key, reference.pk]
-    scores = row.under_way["scores"] if row.under_way.get("of") == of else []
-    done = {item for one in scores for item in one["item_ids"]}
+    scores = [SampleScores.from_dict(one) for one in row.under_way["scores"]] if row.under_way.get("of") == of else []
+    done = {item for one in scores for item in one.item_ids}
     missing = [item for item in ids if item not in done]
     if missing:
-        scores = [*scores, *_scored(row, left[0], reference, missing, folder, seconds)]
-    if sum(len(one["item_ids"]) for one in scores) < len(done) + len(missing):
-        return row.keep_slice({"of": of, "scores": scores}, len(entries))
+        scores += _scored(row, left[0], reference, missing, folder, seconds)
+    if sum(len(one.item_ids) for one in scores) < len(done) + len(missing):
+        return row.keep_slice(of, scores, len(entries))
     values, failures = _values(row.program, left[0].label, scores, reference, wanted)
     return row.keep(left[0].label, values, failures, len(entries))
 
@@ -153,7 +153,7 @@ def _items(study: Study) -> tuple[Reference, list[str], list[str]]:
 
 def _scored(
     row: ProgramValues, entry: StudyEntry, reference: Reference, ids: list[str], folder: Path, seconds: float
-) -> list[dict[str, Any]]:
+) -> list[SampleScores]:
     """Scores of some of these items of an entry, at least of one: as many as there is time for."""
     program, groups = row.program, dict(zip(reference.item_ids, reference.groups, strict=True))
     spec = program.spec
@@ -178,16 +178,15 @@ def _scored(
         shares.VALUES.yield_to_entries(program.read.device)
         return row.heartbeat()
 
-    scores: list[dict[str, Any]] = sandbox.run(folder, job, heartbeat, MAX_SECONDS, PATIENCE)["scores"]
-    return scores
+    return [SampleScores.from_dict(one) for one in sandbox.run(folder, job, heartbeat, MAX_SECONDS, PATIENCE)["scores"]]
 
 
 def _values(
-    program: MetricProgram, label: str, scores: list[dict[str, Any]], reference: Reference, samples: set[str]
+    program: MetricProgram, label: str, slices: list[SampleScores], reference: Reference, samples: set[str]
 ) -> tuple[dict[str, float | None], Iterator[str]]:
     """The program's value of each sample for the entry with this label, the mean over the sample's items that have one. Also returns a
-    sentence on each item on which it failed, which may quote the program. `scores` are of all items of the samples."""
-    spec, slices = program.spec, [SampleScores.from_dict(one) for one in scores]
+    sentence on each item on which it failed, which may quote the program. `slices` are of all items of the samples."""
+    spec = program.spec
     done = {item for one in slices for item in one.item_ids}
     of_items = {item: group for item, group in zip(reference.item_ids, reference.groups, strict=True) if item in done}
     with registry.with_programs([spec]):

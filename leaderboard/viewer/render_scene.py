@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -224,16 +224,6 @@ class Scene:
                 )
             )
         return found
-
-
-def beside_each_other(sides: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Two entries' views of one scene, each of which can be laid over the other's render."""
-    for side, other in zip(sides, reversed(sides), strict=True):
-        view, theirs = side["view"], other["view"]
-        if view and view.render and theirs and theirs.render:
-            name = f"{other['letter']} {other['place'].submission.method_name}"
-            view.layers.append(replace(theirs.render, name="other", kind="other", title=name))
-    return sides
 
 
 def short(item: str) -> str:

@@ -156,7 +156,5 @@ def kind_of(schema: Mapping[str, Any], one: Mapping[str, Any]) -> str:
         return f"list of {kind_of(schema, one.get('items', {}))}"
     if kind == "string" and one.get("format") == "date-time":
         return "time (ISO 8601)"
-    ends = [f"from {one['minimum']}"] if "minimum" in one else []
-    ends += [f"to {one['maximum']}"] if "maximum" in one else []
-    ends += [f"at most {one['maxLength']} characters"] if "maxLength" in one else []
-    return ", ".join([kind, *ends])
+    ends = {"minimum": "from {}", "maximum": "to {}", "maxLength": "at most {} characters"}
+    return ", ".join([kind, *(words.format(one[end]) for end, words in ends.items() if end in one)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from typing import Any
@@ -71,14 +71,18 @@ class Comparison:
         return certainty.SENTENCES["better"].format(better=better, p=p)
 
     @property
+    def p(self) -> float | None:
+        """Result of the test of this pair; None where the pair is not tested."""
+        return None if self.paired is None else self.paired.p_value
+
+    @property
     def differs_on_board(self) -> bool:
         """True if the board's test, corrected for all its pairs, has another result."""
-        test = self.paired
-        return self.p_board is not None and test is not None and test.p_value is not None and self.is_apart != (self.p_board <= ALPHA)
+        return self.p_board is not None and self.p is not None and self.is_apart != (self.p_board <= ALPHA)
 
     @property
     def is_apart(self) -> bool:
-        return self.paired is not None and self.paired.p_value is not None and self.paired.p_value <= ALPHA
+        return self.p is not None and self.p <= ALPHA
 
     @property
     def size(self) -> float:
@@ -245,7 +249,7 @@ def _two(request: HttpRequest, place: PhasePlace, chosen: Sequence[EntryPlace], 
         "comparisons": comparisons,
         "is_tested": ground.is_tested,
         "shape": certainty.SENTENCES["shape"],
-        "any_tested": any(one.paired is not None and one.paired.p_value is not None for one in comparisons),
+        "any_tested": any(one.p is not None for one in comparisons),
         "any_on_board": any(one.p_board is not None for one in comparisons),
         "other_on_board": [one for one in comparisons if one.differs_on_board],
         "units": plural(ground.unit.noun),
@@ -299,18 +303,32 @@ def _by_item(place: PhasePlace, chosen: Comparison, methods: Sequence[str], name
     return {"shown": chosen, "chart": chart, "items": rows, "n_items": len(names), "items_noun": plural(place.challenge.item_noun)}
 
 
+@dataclass(frozen=True)
+class Side:
+    """The pictures of one of the entries; `run` makes them, None for a viewer who may not see them."""
+
+    letter: str
+    place: EntryPlace
+    scene: render_scene.Scene
+    run: PictureRun | None
+    view: render_scene.View | None
+
+
 def _pictures(chosen: Sequence[EntryPlace], ground: Ground, item: str) -> dict:
     """One view of the entries, each with its pictures, as far as they are made and may be seen."""
-    sides, runs = [], []
+    sides: list[Side] = []
     for letter, place, evaluation in zip(LETTERS, chosen, ground.evaluations, strict=False):
         evaluation.submission = place.submission
         group = evaluation.batch.groups[evaluation.batch.item_ids.index(item)]
         scene = render_scene.Scene(evaluation, group, results(evaluation, None), place.may("see_geometry"))
-        runs.append(scene.request() if place.may("see_render") else None)
-        view = scene.view(item, runs[-1]) if runs[-1] else None
-        sides.append({"letter": letter, "place": place, "scene": scene, "run": runs[-1], "view": view})
-    waiting = [run for run in runs if run is not None and run.state == PictureRun.State.WAITING]
-    sides = render_scene.beside_each_other(sides) if len(sides) == 2 else sides
+        run = scene.request() if place.may("see_render") else None
+        sides.append(Side(letter, place, scene, run, scene.view(item, run) if run else None))
+    waiting = [side.run for side in sides if side.run is not None and side.run.state == PictureRun.State.WAITING]
+    for side, other in zip(sides, reversed(sides), strict=True) if len(sides) == 2 else ():  # each can be laid over the other
+        view, theirs = side.view, other.view
+        if view and view.render and theirs and theirs.render:
+            name = f"{other.letter} {other.place.submission.method_name}"
+            view.layers.append(replace(theirs.render, name="other", kind="other", title=name))
     return {"sides": sides, "is_making": bool(waiting), "making": waiting, **render_scene.SCALES}
 
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 
 from evaluation.metrics import peers, registry
 from evaluation.metrics.column import Column
@@ -200,7 +202,9 @@ class MetricPage:
     @cached_property
     def _used(self) -> list[PhaseMetric]:
         used = PhaseMetric.objects.filter(key=self.spec.key, phase__challenge__in=visible(self.user))
-        return list(used.select_related("phase__challenge"))
+        # As the page on scoring: nothing before a phase opens, to all but its organizers.
+        told = Q(phase__opens_at__lte=timezone.now()) | Q(phase__challenge__organizers=self.user.pk)
+        return list(used.filter(told).distinct().select_related("phase__challenge"))
 
     @cached_property
     def used(self) -> list[tuple[PhaseMetric, str]]:
@@ -293,6 +297,8 @@ def _asked_column(request: HttpRequest, key: str) -> tuple[Column, PhasePlace] |
         return None, None
     challenge, _, phase = search_text(request, "phase").partition("/")
     place = phase_place(request.user, challenge, phase)
+    if not (place.phase.has_opened(place.now) or place.viewer.organizes):
+        raise Http404
     slug, fingerprint = search_text(request, "column"), search_text(request, "fingerprint")
     # As the phase has it now, then as its batches had it, newest first.
     now = place.phase.metrics.filter(slug=slug, key=key).first()

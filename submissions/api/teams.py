@@ -223,7 +223,10 @@ class ApiTokenOut(Schema):
 
 @account.get("/me", response={200: Me, **ERRORS}, summary="Who you are")
 def me(request: HttpRequest) -> Any:
-    teams = dict(request.user.memberships.values_list("challenge__slug", "team__name"))
+    found, reach = request.user.memberships.all(), request.user.reach
+    if reach is not None and reach.challenges:
+        found = found.filter(challenge__in=reach.challenges)
+    teams = dict(found.values_list("challenge__slug", "team__name"))
     return {"username": request.user.get_username(), "email": request.user.email, "teams": teams}
 
 

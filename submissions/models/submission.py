@@ -271,9 +271,14 @@ class Submission(Leased):
                 "parent_phase",
             )
 
+    def day_of_act(self, now: datetime) -> datetime:
+        """Moment whose day the upload counts for if its team continues, confirms or retries it at `now`. No day begins after the phase has
+        closed: from then on an upload keeps its own."""
+        return self.created_at if self.phase.has_closed(now) else now
+
     def hold_place(self, now: datetime | None = None) -> None:
-        """Report that the upload is alive. An upload that had stopped gave its place up: it takes one of the day on which it continues, and
-        `created_at` moves there. Raises `Refused` where none is left."""
+        """Report that the upload is alive. An upload that had stopped gave its place up: it takes one of the day that `day_of_act` names,
+        and `created_at` moves there. Raises `Refused` where none is left."""
         now = now or timezone.now()
         mine = type(self).objects.filter(pk=self.pk)
         # Heard of so lately, it is left out of nobody's count before this one is written; else the count must wait for it.
@@ -284,10 +289,10 @@ class Submission(Leased):
             Team.objects.select_for_update().get(pk=self.team_id)
             place = {"upload_active_at": now}
             if not mine.holding_place(now).exists():
-                quota = quota_of(self.phase, self.team, now)
+                place["created_at"] = self.day_of_act(now)
+                quota = quota_of(self.phase, self.team, now, place["created_at"])
                 if not quota.allowed:
                     raise Refused(f"This upload had stopped, so its place was free for others. {quota.reason}", quota.code, quota.next_at)
-                place["created_at"] = now
             mine.filter(status=Status.UPLOADING).update(**place)
 
     def leave_place(self) -> None:
@@ -432,11 +437,12 @@ class Submission(Leased):
                 )
             phase.require_open(self.received_at if phase.has_closed(now) else now)  # what came before the end may still be confirmed
             self._require_parent(phase, self.team)
-            quota = quota_of(phase, self.team, now)
+            place = self.day_of_act(now)
+            quota = quota_of(phase, self.team, now, place)
             if not quota.allowed:
                 raise Refused(quota.reason, quota.code, quota.next_at)
             confirmed = {"is_confirmed": True, "problems": [], "n_problems": 0}
-            times = {"created_at": now, "finished_at": None, "notified_at": None}
+            times = {"created_at": place, "finished_at": None, "notified_at": None}
             type(self).objects.filter(pk=self.pk).update(status=Status.RECEIVED, **confirmed, **times, **self.ANEW)
             self.refresh_from_db()
             self._queue()
@@ -518,9 +524,9 @@ class Submission(Leased):
         self.refresh_from_db()
 
     def place_of_retry(self, now: datetime) -> datetime:
-        """Moment whose day a retry by the team counts for. Before the phase closes it is `now`, as of a new upload. After it the entry
-        keeps its own, for RETRY_TIME, and only where the failure was the service's. Raises `Refused`, also where no upload is left."""
-        phase, place = self.phase, now
+        """Moment whose day a retry by the team counts for, see `day_of_act`. After the phase has closed there are retries for RETRY_TIME,
+        and only where the failure was the service's. Raises `Refused`, also where no upload is left."""
+        phase, place = self.phase, self.day_of_act(now)
         if self.status != Status.FAILED:
             raise Refused(*self.NOT_FAILED)
         if phase.has_closed(now):
@@ -530,7 +536,6 @@ class Submission(Leased):
             if now >= phase.closes_at + RETRY_TIME:
                 words = f"{closed}. What the service failed to score could be retried for {RETRY_TIME.days} days; ask the organizers."
                 raise Refused(words, "phase_closed")
-            place = self.created_at
         else:
             phase.require_open(now)
             self._require_parent(phase, self.team)

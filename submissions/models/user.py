@@ -32,7 +32,7 @@ class Accounts(UserManager):
         A text with `@` is an address, never a user name: when user names could hold `@`, anybody could sign up under the address of
         somebody else. `Refused` where nobody is found, and where it is the user name of one account and the address of another.
         """
-        text, active = text.strip(), self.filter(is_active=True)
+        text, active = text.replace("\x00", "\ufffd").strip(), self.filter(is_active=True)  # no database takes NUL
         shown = f"“{text[:80]}”"
         if "@" not in text:
             found = active.filter(username=text).first()

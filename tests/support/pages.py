@@ -47,6 +47,11 @@ def refusal(response: HttpResponse) -> str:
     return code
 
 
+def levels(response: HttpResponse) -> list[int]:
+    """Levels of the messages above a page."""
+    return [message.level for message in response.context["messages"]]
+
+
 def faults(response: HttpResponse, form: str = "form") -> dict[str, list[str]]:
     """Codes of the faults beside each field of a form that came back; of the form as a whole under `__all__`."""
     return {name: [fault.code for fault in found] for name, found in response.context[form].errors.as_data().items()}

@@ -452,4 +452,4 @@ class GrantForm(forms.Form):
 
     def __init__(self, team: Team, *args: object) -> None:
         super().__init__(*args)
-        self.fields["phase"].queryset = team.challenge.phases.all()
+        self.fields["phase"].queryset = team.challenge.phases.filter(results_source="")

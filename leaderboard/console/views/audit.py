@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 from leaderboard.bundle.plan import NOTHING
 from leaderboard.bundle.show import as_text
 from leaderboard.console.page import page, paged
-from leaderboard.lookup import organizer
+from leaderboard.lookup import organizer, search_text
 from submissions.models import AuditEntry, Challenge
 
 # One sentence for each act, with the thing it was done to left to the next column.
@@ -103,7 +103,7 @@ SENTENCES = {
 @require_safe
 def audit(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     rows = challenge.audit.select_related("actor").order_by("-at", "-id")
-    kind, text = request.GET.get("kind", ""), request.GET.get("q", "").strip()[:100]
+    kind, text = search_text(request, "kind"), search_text(request)
     if kind:
         rows = rows.filter(action__startswith=f"{kind}.")
     if text:

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from leaderboard.console.page import page, paged, reason, told
 from leaderboard.console.views.audit import sentence
-from leaderboard.lookup import organizer
+from leaderboard.lookup import organizer, search_text
 from submissions.lookup import submission_of
 from submissions.models import AuditEntry, Challenge, Submission
 from submissions.models.submission import STATE_CHOICES
@@ -28,7 +28,7 @@ FLAGS = {
 @require_safe
 def entry_list(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     rows = Submission.objects.filter(phase__challenge=challenge).select_related("phase", "team").order_by("-created_at", "-id")
-    chosen = {name: request.GET.get(name, "").strip()[:100] for name in ("q", "phase", "status", "flag")}
+    chosen = {name: search_text(request, name) for name in ("q", "phase", "status", "flag")}
     if chosen["q"]:
         rows = rows.filter(method_name__icontains=chosen["q"]) | rows.filter(team__name__icontains=chosen["q"])
     if chosen["phase"]:

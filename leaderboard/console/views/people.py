@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 from leaderboard.bundle.state import read
 from leaderboard.console.confirm_and_apply import confirm_and_apply
 from leaderboard.console.page import page, paged, told
-from leaderboard.lookup import organizer
+from leaderboard.lookup import organizer, search_text
 from submissions.lookup import row_number
 from submissions.models import Admission, Challenge, Membership, User
 
@@ -49,7 +49,7 @@ def participants(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         return told(request, f"{row.user} is {row.get_admission_display().lower()}.", request.get_full_path())
     state = request.GET.get("state", "")
     rows = challenge.participations.select_related("user", "decided_by").order_by("-created_at")
-    text = request.GET.get("q", "").strip()[:100]
+    text = search_text(request)
     if state in Admission.values:
         rows = rows.filter(admission=state)
     if text:

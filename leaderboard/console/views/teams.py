@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from leaderboard.console.forms.challenge import GrantForm
 from leaderboard.console.page import page, paged, told
-from leaderboard.lookup import organizer
+from leaderboard.lookup import organizer, search_text
 from submissions.lookup import row_number, team_of
 from submissions.models import Challenge, ExtraTries, Status
 from submissions.models.quota import quota_of, tries_used
@@ -20,7 +20,7 @@ from submissions.models.quota import quota_of, tries_used
 @organizer
 @require_safe
 def team_list(request: HttpRequest, challenge: Challenge) -> HttpResponse:
-    text = request.GET.get("q", "").strip()[:100]
+    text = search_text(request)
     teams = challenge.teams.annotate(
         n_members=Count("memberships", distinct=True),
         n_entries=Count("submissions", distinct=True),

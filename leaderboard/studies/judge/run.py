@@ -35,6 +35,7 @@ from leaderboard.studies.judge.client import PATIENCE, Away, Client, Refused, Re
 from leaderboard.studies.judge.materials import Materials, image_of
 from leaderboard.studies.judge.paid import miscounted
 from submissions import database_clock
+from submissions.entry_states import Why
 from submissions.formats.errors import excerpt
 
 MAX_QUOTED = 200  # characters of an answer that could not be read
@@ -64,7 +65,7 @@ def work_on(run: JudgeRun, seconds: float = SLICE_SECONDS, progress: Callable[[]
     try:
         endpoint = setup.endpoint_paid_by(run.key, run.model)
     except ValueError as error:
-        run.release_lease(State.FAILED, **JudgeRun.stopped_by(str(error)))
+        run.release_lease(State.FAILED, JudgeRun.stopped_by(error))
         return 0
     before = run.left
     replies = 0
@@ -148,11 +149,11 @@ class _Turn:
         if run.left == 0:
             end(run, State.DONE)
         elif stopped is not None:
-            end(run, State.FAILED, **JudgeRun.stopped_by(str(stopped)))
+            end(run, State.FAILED, JudgeRun.stopped_by(stopped))
         elif self.unpaid is not None:
-            end(run, State.SPENT, **JudgeRun.stopped_by(str(self.unpaid)))
+            end(run, State.SPENT, JudgeRun.stopped_by(self.unpaid))
         elif self.fault is not None and not self.replies:
-            run.put_back(JudgeRun.stopped_by(str(self.fault)), max(self.fault.seconds, min(FIRST_PAUSE * 2**run.fruitless, LAST_PAUSE)))
+            run.put_back(JudgeRun.stopped_by(self.fault), max(self.fault.seconds, min(FIRST_PAUSE * 2**run.fruitless, LAST_PAUSE)))
             if failed := JudgeRun.objects.filter(pk=run.pk, state=State.FAILED).first():
                 keep_scores(failed)
         elif self.fault is not None:
@@ -327,9 +328,9 @@ class _Turn:
             self.noted = errors
 
 
-def end(run: JudgeRun, state: str | None, **values: object) -> None:
+def end(run: JudgeRun, state: str | None, why: Why | None = None) -> None:
     """Give the run back with the scores that follow from what was answered."""
-    run.release_lease(state, result=result_of(run), **values)
+    run.release_lease(state, why, result=result_of(run))
 
 
 def _sum(before: Any, more: Any) -> Any:

@@ -126,7 +126,7 @@ def test_a_view_in_3d_says_that_it_loads_until_it_has(open_page, two):
     path = f"{address(two[0].phase, 'compare')}?a={two[0].pk}&b={two[1].pk}"
     tab = open_page(path, viewport={"width": 1440, "height": 100})
     waiting = tab.locator(".viewer").last
-    assert waiting.inner_text().strip() == "The 3D view loads when you scroll to it."
+    assert waiting.locator(".with-script").is_visible()
     waiting.scroll_into_view_if_needed()
     tab.locator(".viewer[data-ready]").nth(1).wait_for()
 
@@ -218,16 +218,16 @@ def test_an_entry_page_follows_the_scoring_and_shows_the_scores_when_done(open_p
     )
     evaluation = Evaluation.make(running, EvaluationBatch.current(phase))
     tab = open_page(f"/entries/{running.pk}/", people.owner)
-    assert "0 of 4 items scored" in tab.locator("#progress").inner_text()
+    assert tab.locator("#progress progress[max='4']").get_attribute("value") == "0"
     evaluation.parts.filter(start=0).update(state="done", started_at=timezone.now())
-    tab.get_by_text("1 of 4 items scored").wait_for()
+    tab.locator("#progress progress[max='4'][value='1']").wait_for()
     from evaluation.models import Score
 
     batch = EvaluationBatch.current(phase)
     Score.write(evaluation.pk, evaluation.batch.columns, {slug: samples(batch, slug, values) for slug, values in scores(0.7).items()})
     Evaluation.objects.filter(pk=evaluation.pk).update(state="done")
     Submission.objects.filter(pk=running.pk).update(status=Status.SCORED, finished_at=timezone.now())
-    tab.get_by_role("heading", name="Item by item, worst first").wait_for()
+    tab.locator("#items").wait_for()
     assert tab.locator("progress").count() == 0
 
 

@@ -12,6 +12,7 @@ from django.test import Client
 from playwright.sync_api import expect
 
 from submissions.models import Status
+from submissions.models.quota import quota_of
 from submissions.storage import stored_files
 
 MIB = 1024 * 1024
@@ -115,11 +116,12 @@ def test_a_large_file_goes_straight_to_s3_across_origins(s3_files, form, phase, 
     assert form.problems == []
 
 
-def test_a_refusal_is_read_out_on_the_page(local_files, form, phase, big):
+def test_a_refusal_is_read_out_on_the_page(local_files, form, phase, big, people):
     form.fill_upload(big)
     type(phase).objects.filter(pk=phase.pk).update(limit_total=0)
     form.get_by_role("button", name="Upload").click()
-    expect(form.get_by_role("alert")).to_contain_text("has used all 0 uploads")
+    phase.refresh_from_db()
+    expect(form.get_by_role("alert")).to_have_text(quota_of(phase, people.team).reason)
 
 
 def test_the_documentation_of_the_api_opens_under_the_pages_policy(form, live_server):

@@ -261,6 +261,24 @@ def test_uploads_that_stopped_before_midnight_take_places_of_the_day_on_which_th
     assert quota_of(phase, people.team, yesterday).left_today == 2
 
 
+def test_after_the_phase_has_closed_no_midnight_gives_stopped_uploads_another_day(phase, people, settings):
+    settings.UPLOAD_HOURS = 6
+    limited(phase, limit_per_day=2, closes_at=at("2026-06-01T21:50:00"))  # 23:50 in the phase's zone
+    stopped = reserve(phase, people, "2026-06-01T20:00:00")
+    uploads.save_part(stopped, 1, io.BytesIO(DATA), now=at("2026-06-01T20:00:00"))
+    uploads.pause(stopped, now=at("2026-06-01T20:00:00"))
+    sent(phase, people, "2026-06-01T20:10:00")
+    last = reserve(phase, people, "2026-06-01T20:20:00")
+    settle(last, Status.SCORED)
+    for moment in ("2026-06-01T21:55:00", "2026-06-01T22:05:00"):
+        with pytest.raises(Refused) as refused:
+            uploads.resume(stopped, now=at(moment))
+        assert refused.value.code == "limit_per_day"
+    settle(last, Status.FAILED)
+    uploads.resume(stopped, now=at("2026-06-01T22:06:00"))
+    assert uploads.finish(stopped, now=at("2026-06-01T22:07:00")).created_at == at("2026-06-01T20:00:00")
+
+
 def test_an_upload_that_never_stopped_keeps_its_day(phase, people, settings):
     settings.UPLOAD_IDLE_MINUTES = 10
     limited(phase, limit_per_day=1)

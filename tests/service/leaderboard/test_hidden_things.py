@@ -25,6 +25,7 @@ from tests.service.leaderboard.bundle.test_results import bundle as imported_tab
 from tests.support.factories import perturbed
 from tests.support.leaderboard.scores import entry as scored_entry
 from tests.support.leaderboard.scores import spread
+from tests.support.pages import coded
 
 SLUGS = ("corner_f1", "edge_f1", "hss")
 ITEMS = "/api/v1/submissions/{}/items?metric={}"
@@ -266,7 +267,7 @@ def test_nobody_chooses_once_the_phase_is_decided(phase, scored, decided):
     now = timezone.now()
     Phase.objects.filter(pk=phase.pk).update(**{k: now + v if isinstance(v, timedelta) else v for k, v in decided.items()})
     second.phase.refresh_from_db()
-    with pytest.raises(Refused, match="can no longer change"):
+    with pytest.raises(Refused, check=coded("choice_over")):
         second.choose()
     first.refresh_from_db()
     assert first.is_chosen

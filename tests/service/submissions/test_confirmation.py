@@ -120,6 +120,21 @@ class TestHeldBack:
         given_out.refresh_from_db()
         assert quota_of(given_out, people.team, now).left_today == 0 and quota_of(given_out, people.team).left_today == 1
 
+    def test_after_the_phase_has_closed_it_takes_a_place_of_its_own_day(self, given_out, people, scored):
+        now = timezone.now()
+        entry = scored(items=scaled(gables(), 1000))
+        Phase.objects.filter(pk=given_out.pk).update(limit_per_day=1, closes_at=now + MINUTE, time_zone="UTC")
+        scored()
+        Submission.objects.filter(phase=given_out).update(created_at=now - MINUTE)
+        entry = Submission.objects.get(pk=entry.pk)
+        with pytest.raises(Refused) as refused:
+            entry.confirm(now + 23 * HOUR)
+        assert refused.value.code == "limit_per_day"
+        Phase.objects.filter(pk=given_out.pk).update(limit_per_day=2)
+        entry = Submission.objects.get(pk=entry.pk)
+        entry.confirm(now + 23 * HOUR)
+        assert entry.created_at == now - MINUTE
+
     @pytest.mark.parametrize(
         ("changes", "after", "code"),
         [

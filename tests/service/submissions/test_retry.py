@@ -118,7 +118,7 @@ class TestAfterItsEnd:
         assert refused.value.code == "phase_closed"
         assert api(people.owner, failed).json()["code"] == "phase_closed"
         status, said = page(people.owner, failed)
-        assert status == Status.FAILED and said and "closed on 1 June 2026" in said[0]
+        assert status == Status.FAILED and said == [refused.value.sentence] and "1 June 2026" in said[0]
         Phase.objects.update(closes_at=timezone.now() + timedelta(days=1))
         assert api(people.owner, failed).status_code == 200, "an end that is moved opens the phase again"
 

@@ -17,7 +17,7 @@ from submissions.models import ApiToken, Challenge, Scope, User
 from submissions.models.user import Reach
 from submissions.permissions import allowed
 from submissions.visibility import entries_of_teams, organized_by, visible_challenges
-from tests.support.factories import ChallengeFactory, PhaseFactory, archive, gables, received
+from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, archive, gables, join, received
 
 pytestmark = pytest.mark.django_db
 
@@ -143,3 +143,11 @@ def test_owners_of_tokens_from_before_are_told_once(people):
     assert mail.outbox[0].to == ["owner@example.org"] and "laptop" in mail.outbox[0].body and key not in mail.outbox[0].body
     ApiToken.objects.update(told_at=None, revoked_at=timezone.now())
     assert send_due_mail() == 0, "a revoked token concerns nobody"
+
+
+def test_a_token_of_one_challenge_names_no_team_of_another(client, people, phase):
+    elsewhere = PhaseFactory()
+    join(people.owner, TeamFactory(challenge=elsewhere.challenge))
+    for only, slugs in ((None, {phase.challenge.slug, elsewhere.challenge.slug}), (phase.challenge, {phase.challenge.slug})):
+        _, key = ApiToken.make(people.owner, "test", scopes=(), challenges=[only] if only else [])
+        assert client.get("/api/v1/me", headers={"Authorization": f"Bearer {key}"}).json()["teams"].keys() == slugs

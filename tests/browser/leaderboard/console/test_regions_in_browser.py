@@ -38,7 +38,7 @@ def test_a_box_is_drawn_with_the_mouse_labelled_and_saved(tab, challenge, page_o
     tab.keyboard.type("lamp")  # the new row's label has the focus
     assert view.locator("svg g").count() == 2 and "lamp" in view.locator("svg").text_content()
     tab.get_by_role("button", name="Save as a new version").first.click()
-    tab.get_by_text("Version 2 of the reference is kept").wait_for()
+    tab.locator(".messages .success").wait_for()
     rois = challenge.phases.get().references.get(version=2).items()["garden/view_1"].rois
     assert rois[0] == SQUARE and rois[1].label == "lamp"
     assert (rois[1].x1, rois[1].y1, rois[1].x2, rois[1].y2) == pytest.approx((40, 10, 70, 50), abs=1)
@@ -56,7 +56,7 @@ def test_rows_are_typed_and_deleted_and_the_picture_follows_on_a_phone(tab, chal
     view.get_by_role("button", name="Delete").first.click()
     assert view.locator("svg g").count() == 1
     tab.get_by_role("button", name="Save as a new version").first.click()
-    tab.get_by_text("Version 2 of the reference is kept").wait_for()
+    tab.locator(".messages .success").wait_for()
     assert challenge.phases.get().references.get(version=2).items()["garden/view_2"].rois == (Roi(1.0, 2.0, 11.0, 22.0, "door"),)
 
 
@@ -90,6 +90,6 @@ def test_a_box_is_drawn_with_a_finger_once_that_is_asked_for_and_before_a_finger
     assert view.locator("svg g").count() == 2
     view.get_by_label("Label", exact=True).last.fill("lamp")
     tab.get_by_role("button", name="Save as a new version").first.click()
-    tab.get_by_text("Version 2 of the reference is kept").wait_for()
+    tab.locator(".messages .success").wait_for()
     (_, drawn) = challenge.phases.get().references.get(version=2).items()["garden/view_1"].rois
     assert (drawn.x1, drawn.y1, drawn.x2, drawn.y2) == pytest.approx((40, 10, 70, 50), abs=1)

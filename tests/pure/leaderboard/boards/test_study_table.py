@@ -6,7 +6,6 @@ from leaderboard.boards.people import lines_of
 from leaderboard.boards.study_table import study_table
 from leaderboard.records.study import Summary
 from leaderboard.records.study_table import Apart, EntryPage, StudyTable
-from leaderboard.wording.study import against
 from tests.pure.leaderboard.stats.test_people import said
 from tests.pure.leaderboard.wording.test_study import summary_of
 from tests.support.leaderboard.boards import board_of
@@ -39,7 +38,6 @@ def test_a_metric_that_ranks_and_turns_a_verdict_is_named_beside_the_entry():
     found = table_of(summary, board)
     assert [row.against for row in found.entries] == [(), (("The metric", "a"),)] and found.any_against
     assert [(row.one.first, row.one.second, row.metric, row.pages) for row in found.turned] == [("a", "b", "The metric", (1, 2))]
-    assert against(found.entries[1]) == "The metric puts this entry before a"
     assert not table_of(summary).any_against, "of a metric that orders no board it is listed below alone"
 
 

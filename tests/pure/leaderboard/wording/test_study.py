@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from leaderboard.boards.people import lines_of
 from leaderboard.records.agreement import Line
-from leaderboard.records.study import Summary
+from leaderboard.records.interim_analyses import InterimAnalyses
+from leaderboard.records.study import PlannedLook, Summary
 from leaderboard.records.study_table import Apart
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats.agreement import Agreement
@@ -535,3 +538,75 @@ def test_what_people_said_who_were_asked_about_two():
 def test_why_entries_of_a_study_stand_apart_from_the_others():
     assert words.apart(Apart.UNMET) == "People compared these entries with none of the entries above."
     assert words.apart(Apart.FEW, "house") == "These entries were compared by too few raters, or on too few houses, to have a place:"
+
+
+@pytest.mark.parametrize(
+    ("metrics", "said"),
+    [
+        ((), ""),
+        ((("PSNR", "a"),), "PSNR puts this entry before a"),
+        ((("PSNR", "a"), ("SSIM", "b")), "PSNR puts this entry before a; SSIM puts this entry before b"),
+    ],
+)
+def test_which_metrics_put_an_entry_before_one_that_people_prefer(metrics, said):
+    assert words.against(SimpleNamespace(against=metrics)) == said
+
+
+def look(number: int, answers: int, first: str, *rest: str) -> PlannedLook:
+    """A look at which the `rest` were not told from the first."""
+    at = datetime(2026, 11, 1, tzinfo=UTC)
+    return PlannedLook(
+        number=number, at=at, answers=answers, raters=6, samples=20, settled=not rest, first=first, not_told_from_first=list(rest)
+    )
+
+
+@pytest.mark.parametrize(
+    ("last", "due", "so_far", "closed", "expected"),
+    [
+        (
+            None,
+            160,
+            150,
+            False,
+            "Not settled: none of 3 planned looks at first place has been taken. The next look is due at 160 answers from at least 5 "
+            "raters on 5 houses, and 150 count so far.",
+        ),
+        (
+            None,
+            160,
+            1200,
+            False,
+            "Not settled: none of 3 planned looks at first place has been taken. 1,200 answers count so far. The next look waits until "
+            "they come from at least 5 raters on 5 houses.",
+        ),
+        (
+            look(1, 180, "a", "b", "c"),
+            320,
+            None,
+            False,
+            "Not settled at look 1 of 3 planned looks at first place, after 180 answers: a led, tied with b and c. The next look is due at "
+            "320 answers from at least 5 raters on 5 houses.",
+        ),
+        (
+            look(2, 340, "a", "b"),
+            480,
+            340,
+            True,
+            "Not settled at look 2 of 3 planned looks at first place, after 340 answers: a led, tied with b. The study was closed before "
+            "the last look.",
+        ),
+        (
+            look(2, 340, "a"),
+            480,
+            None,
+            True,
+            "Settled: a is first, at look 2 of 3 planned looks at first place, after 340 answers of 6 raters on 20 houses. If all entries "
+            "were equal, the planned looks together would still name a first one in about 5 of 100 studies.",
+        ),
+        (look(3, 490, "a", "b"), 640, None, True, "Not settled: when all 490 planned answers were in, a led, tied with b."),
+        (look(3, 500, "", "a"), 640, None, True, "Not settled: when all 500 planned answers were in, nobody had preferred any entry."),
+    ],
+)
+def test_planned_looks_say_how_far_first_place_is_settled(last, due, so_far, closed, expected):
+    assert words.interim_analyses(InterimAnalyses(3, last, due, so_far, closed, "house")) == expected
+    assert words.interim_analyses(None) == ""

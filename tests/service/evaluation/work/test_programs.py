@@ -207,14 +207,14 @@ class TestSlices:
     def test_a_late_slice_changes_nothing(self, new):
         late = MetricProgram.objects.waiting().claim("slow")
         assert end_leases(MetricProgram.objects.all()) == 1
-        assert not late.keep_slice({"of": [], "calls": [1]})
+        assert not late.keep_slice([], [1])
         new.refresh_from_db()
         assert new.under_way == {}
 
     def test_the_program_whose_last_slice_was_longest_ago_is_next(self, challenge, phase, tmp_path):
         first, second = (added(challenge, written(tmp_path / key, key=key, title=key)) for key in ("slow", "other"))
         claimed = MetricProgram.objects.waiting().claim("w")
-        assert claimed == first and claimed.keep_slice({"of": [], "calls": []})
+        assert claimed == first and claimed.keep_slice([], [])
         assert list(MetricProgram.objects.waiting()) == [second, first]
 
 

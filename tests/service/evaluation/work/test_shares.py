@@ -48,7 +48,7 @@ def day(monkeypatch) -> Day:
 
     def check(program: MetricProgram) -> None:
         day.takes(f"check {program.key}", day.slice)
-        program.keep_slice({"of": ["run", None], "calls": []})
+        program.keep_slice(["run", None], [])
 
     monkeypatch.setattr(shares, "clock", day.clock)
     for share in shares.SHARES:

@@ -23,10 +23,11 @@ from leaderboard.boards.unranked import untested
 from leaderboard.models import Snapshot, read_board
 from leaderboard.records.board import Pairs
 from leaderboard.records.unit import Unit
-from leaderboard.stats.minimums import GROUPS_FOR_RARE_FAILURES
+from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL, GROUPS_FOR_RARE_FAILURES
 from leaderboard.stats.uncertainty import paired
 from leaderboard.views.compare import Comparison
 from leaderboard.wording import certainty
+from leaderboard.wording.nouns import plural
 from submissions.models import Phase
 from tests.pure.leaderboard.stats.test_uncertainty import SECOND, WORKED
 from tests.service.leaderboard.views.test_board import address, text
@@ -273,9 +274,12 @@ class TestWhoTakesPart:
         snapshots.make_all(phase)
         content = board(phase)
         assert content.overall.group == content.column("offset").group == [None] * 4 and any(content.column("f1").group)
+        few = certainty.SENTENCES["few_of"].format(
+            metric=content.metrics[1].title, n=5, items=plural(content.unit.noun), least=GROUPS_FOR_BOARD_INTERVAL
+        )
         for query, is_said in (("", True), ("?sort=offset", True), ("?sort=f1", False)):
             told = sentences(text(client.get(f"{address(phase)}{query}")))
-            assert any(one.startswith("Corner offset has values on 5 ") for one in told) == is_said, query
+            assert (few in told) == is_said, query
 
     def test_below_the_first_200_nobody_is_tested_and_the_board_says_so(self, client, worked, monkeypatch):
         monkeypatch.setattr("leaderboard.stats.uncertainty.tested_of.__defaults__", (3,))
@@ -295,7 +299,7 @@ class TestWhoTakesPart:
         overall = build._overall("mean_rank", "f1", metrics, both, [True] * 4)
         assert overall.fixed == ["offset"] and overall.group == [1, 1, 1, 2]
         shown = certainty.foot(content.model_copy(update={"overall": overall}), overall)
-        assert [one for one in shown if one.startswith(f"{metrics[1].title} has no values ")] != []
+        assert certainty.SENTENCES["fixed"].format(metric=metrics[1].title, item=content.unit.noun) in shown
         assert certainty.SENTENCES["overall"] in shown
         neither = build._overall("mean_rank", "f1", metrics, both | {"f1": both["offset"]}, [True] * 4)
         assert neither.group == [None] * 4 and neither.fixed == []
@@ -347,8 +351,7 @@ class TestBefore:
     def test_one_is_shown_as_it_was_made_with_its_rule_named(self, client, old):
         data = json.loads(zlib.decompress(bytes(old.payload)))
         page = text(client.get(address(old.phase, "snapshot", digest=old.digest)))
-        noun, n = data["resampled"], data["n_resampled"]
-        assert f"percentile bootstraps over {n} {noun}s." in page
+        assert certainty.SENTENCES["bootstrap"].format(n=data["n_resampled"], items=f"{data['resampled']}s") in page
         for key in ("claim", "bracket", "ranks"):
             assert certainty.SENTENCES[key] not in page
         ranks = data["overall"]

@@ -200,7 +200,7 @@ def test_operators_set_budgets_and_organizers_see_them(desk, server, study, peop
 def test_texts_asked_of_the_model_are_paid_from_the_account(desk, server, people):
     form = {"count": "5", "complexity": "low", "creativity": "low", "max_words": "20", "seed": "3", "act": "ask"}
     server.answers = [says("1. a boat\n2. a fern\n3. a tram\n4. a moss\n5. a bus")]
-    assert "5 texts by seer-1" in text_of(desk.post("/console/prompts/", form))
+    assert len(desk.post("/console/prompts/", form).context["texts"]) == 5
     cost = (1000 * Decimal(2) + 50 * Decimal(10)) / 1_000_000
     budget = JudgeBudget.of(people.organizer)
     assert (budget.spent, budget.reserved) == (cost, 0)

@@ -10,6 +10,7 @@ import re
 from decimal import Decimal
 
 import pytest
+from django.contrib.messages import ERROR
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 from PIL import Image
@@ -21,7 +22,7 @@ from leaderboard.studies.judge.planning import Wish
 from leaderboard.studies.judge.run import ask_due
 from tests.support.leaderboard.studies.judge.endpoint import KEY, Answer, fault, says, serving
 from tests.support.leaderboard.studies.judge.studies import QUALITY, brighter, study_of_objects
-from tests.support.pages import faults
+from tests.support.pages import faults, levels
 
 pytestmark = pytest.mark.django_db
 S = 32
@@ -152,7 +153,7 @@ def test_a_run_can_be_paused_gone_on_with_cancelled_and_removed(desk, server, st
     for act, state in (("start", "asking"), ("pause", "paused"), ("start", "asking"), ("cancel", "cancelled")):
         desk.post(run_address, {"act": act})
         assert JudgeRun.objects.get().state == state
-    assert "plan a new one" in text_of(desk.post(run_address, {"act": "start"}, follow=True))
+    assert levels(desk.post(run_address, {"act": "start"}, follow=True))[-1] == ERROR and JudgeRun.objects.get().state == "cancelled"
     assert desk.post(run_address, {"act": "remove"})["Location"] == desk.address
     assert not JudgeRun.objects.exists() and desk.get(run_address).status_code == 404
 
@@ -167,8 +168,8 @@ def test_a_spent_budget_is_raised_on_the_page(desk, server, study, settings):
     page = text_of(desk.get(f"{desk.address}{run.pk}/"))
     assert "Budget used up" in page and 'min="4"' in page
     server.behave = brighter
-    page = text_of(desk.post(f"{desk.address}{run.pk}/", {"act": "start", "budget": "3,000"}, follow=True))
-    assert "“3,000” is not a budget" in page and JudgeRun.objects.get().state == "spent"
+    refused = desk.post(f"{desk.address}{run.pk}/", {"act": "start", "budget": "3,000"}, follow=True)
+    assert levels(refused) == [ERROR] and "“3,000”" in text_of(refused) and JudgeRun.objects.get().state == "spent"
     desk.post(f"{desk.address}{run.pk}/", {"act": "start", "budget": "30"})
     while ask_due():
         pass
@@ -299,8 +300,8 @@ def test_the_page_draws_gives_the_file_and_asks(desk, server, caplog):
     assert [text for text in texts if text not in page] == []
     assert 'filename="prompts.json"' in file["Content-Disposition"]
     server.answers = [says("1. a boat\n2. a fern\n3. a tram\n4. a moss\n5. a bus")]
-    page = text_of(desk.post("/console/prompts/", form | {"act": "ask"}))
-    assert "5 texts by seer-1" in page and "a moss" in page
+    asked = desk.post("/console/prompts/", form | {"act": "ask"})
+    assert asked.context["asked"] and len(asked.context["texts"]) == 5 and "a moss" in text_of(asked)
     server.behave = lambda body: fault(401, KEY)
     refused = desk.post("/console/prompts/", form | {"act": "ask"})
     page = text_of(refused)

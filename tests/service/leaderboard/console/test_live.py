@@ -655,7 +655,9 @@ class TestForecast:
     def test_without_overlap_it_says_that_agreement_stays_unknown(self, place, client, rows):
         client.post(f"{place}new/", filled(rows, plan="informative", common_percent=0))
         Study.objects.update(questions_per_rater=1, common_share=0.0, most_raters=3)
-        assert f"not yet: {RATERS_FOR_FIGURE} raters are needed" in client.get(f"{place}roofs/").content.decode()
+        page = client.get(f"{place}roofs/")
+        assert {(line.compares, line.is_early) for line, _ in page.context["forecast"].lines} == {(False, True)}
+        assert f"{RATERS_FOR_FIGURE} raters" in page.content.decode()
 
     def test_planned_looks_say_how_large_a_lead_each_of_them_settles(self, place, client, rows):
         def looks() -> list[list[str]]:

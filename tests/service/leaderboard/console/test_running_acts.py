@@ -13,7 +13,7 @@ from leaderboard.console.views.scoring import _seconds_left
 from submissions.entry_states import Reason, Why
 from submissions.models import Admission, AuditEntry, ExtraTries, Participation, Phase, Submission
 from submissions.models.quota import quota_of
-from tests.support.factories import UserFactory, archive, gables, received
+from tests.support.factories import PhaseFactory, UserFactory, archive, gables, received
 from tests.support.pages import faults, refusal
 
 
@@ -130,7 +130,7 @@ def test_entries_are_filtered_by_state_mark_phase_and_text(desk, entry, people, 
 
 
 def test_an_entry_of_another_challenge_is_not_found(desk, people, phase, at):
-    from tests.support.factories import PhaseFactory, TeamFactory, give_reference
+    from tests.support.factories import TeamFactory, give_reference
 
     elsewhere = PhaseFactory()
     give_reference(elsewhere)
@@ -219,6 +219,8 @@ def test_a_team_gets_more_uploads_with_a_reason(desk, phase, people, at):
     kept = line("team.grant")
     assert kept.detail == {"reason": "Cut by a proxy.", "before": {"extra_tries": 0}, "after": {"extra_tries": 2}}
     assert "Cut by a proxy." in desk.get(path).content.decode()
+    imported = PhaseFactory(challenge=phase.challenge, results_source="a paper")
+    assert faults(desk.post(path, {"phase": str(imported.pk), "amount": "2", "reason": "r"})) == {"phase": ["invalid_choice"]}
 
 
 def test_the_log_shows_who_did_what_with_the_values(desk, entry, people, at):

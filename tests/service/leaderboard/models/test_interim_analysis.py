@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.models import InterimAnalysis, Question, Study, StudyVote
+from leaderboard.records.study import HIDDEN_NAME
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.live import campaign
 from leaderboard.studies.live.design_matrix import Subject
@@ -18,11 +19,16 @@ from tests.support.leaderboard.studies.live import making
 from tests.support.pages import coded
 
 pytestmark = pytest.mark.django_db
+COUNTS = 'aria-label="Counts"'  # the table of wins, on a study's page
 WORTH = (1.2, 0.0, -0.6, -1.2)  # of the entries; the first is far ahead
 
 
-def said_of(study: Study, answers: int | None, hidden: set[str] = frozenset()) -> str:
-    return interim_analyses(InterimAnalysis.so_far(study, answers, hidden))
+def so_far(study: Study, answers: int | None = None) -> tuple:
+    """The record of the looks so far: number of the last one, entry that was first, whether that is settled, when the next is due, the
+    answers of which that is told, and whether the study is closed."""
+    found = InterimAnalysis.so_far(study, answers)
+    last = found.last and (found.last.number, found.last.first, found.last.settled)
+    return last, found.due, found.so_far, found.closed
 
 
 @pytest.fixture
@@ -82,22 +88,17 @@ def test_a_study_ends_at_the_look_that_settles_first_place(study, phase, people)
     assert [InterimAnalysis.due_at(study, n) for n in (1, 2, 3)] == [160, 320, 480]
     answered(study, 150)
     assert not study.looks.exists() and study.state == "open"
-    said = said_of(study, 150)
-    assert said == (
-        "Not settled: none of 3 planned looks at first place has been taken. The next look is due at 160 answers from at "
-        "least 5 raters on 5 "
-        "items, and 150 count so far."
-    )
+    assert so_far(study, 150) == (None, 160, 150, False) and InterimAnalysis.so_far(study, 150).planned == 3
     answered(study, 30)
     look = study.looks.get()
     assert (look.number, look.answers, look.raters, look.samples, look.entry) == (1, 180, 6, 20, "secret-method-0")
     if not look.is_settled:
-        assert study.state == "open" and "led, tied with" in said_of(study, 180)
+        assert study.state == "open" and so_far(study, 180) == ((1, "secret-method-0", False), 320, 180, False)
         answered(study, 160)
         look = study.looks.get(number=2)
     assert look.is_settled and study.state == "closed" and InterimAnalysis.that_ended(study) == look
     assert AuditEntry.objects.filter(action="study.close", actor=None).count() == 1
-    assert said_of(study, None).startswith(f"Settled: secret-method-0 is first, at look {look.number} of 3 planned looks")
+    assert so_far(study)[0] == (look.number, "secret-method-0", True) and so_far(study)[-1]
     # Nothing that comes later changes what a look found, and nobody asks on until another is first.
     votes = study.study_votes.count()
     assert answered(study, 200, worth=(-3, 3, 0, 0)) and study.study_votes.count() == votes + 200
@@ -107,12 +108,10 @@ def test_a_study_ends_at_the_look_that_settles_first_place(study, phase, people)
     # Its page and its JSON say so; an entry that is hidden is named by neither.
     Study.objects.update(is_public=True)
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/live/"
-    page = Client().get(address).content.decode()
-    assert "Settled: secret-method-0 is first, at look" in page
+    assert interim_analyses(InterimAnalysis.so_far(study, None)) in Client().get(address).content.decode()
     taken = Client().get(f"/api/v1{address.removesuffix('people/live/').replace(phase.slug, f'phases/{phase.slug}')}studies/live").json()
     assert (taken["planned_looks"], taken["looks"][-1]["first"], taken["looks"][-1]["settled"]) == (3, "secret-method-0", True)
-    assert "withheld by the organizers is first" in said_of(study, None, {"secret-method-0"})
-    assert look.record({"secret-method-0"}).first == "withheld by the organizers"
+    assert InterimAnalysis.so_far(study, None, {"secret-method-0"}).last.first == look.record({"secret-method-0"}).first == HIDDEN_NAME
 
 
 def test_equal_entries_end_not_settled_when_the_planned_answers_are_in(study, people):
@@ -122,7 +121,8 @@ def test_equal_entries_end_not_settled_when_the_planned_answers_are_in(study, pe
     assert [look.number for look in study.looks.all()] == [1, 2] and study.state == "open"
     answered(study, 170, worth=level)
     assert study.state == "closed" and not InterimAnalysis.that_ended(study).is_settled
-    assert said_of(study, None).startswith("Not settled: when all 490 planned answers were in, ")
+    last = InterimAnalysis.so_far(study, None).last
+    assert (last.number, last.answers, last.settled) == (3, 490, False)
 
 
 def test_a_study_in_which_nobody_prefers_any_ends_when_the_planned_answers_are_in(study):
@@ -133,17 +133,14 @@ def test_a_study_in_which_nobody_prefers_any_ends_when_the_planned_answers_are_i
         (3, 500, "", False),
     ]
     assert study.state == "closed" and len(InterimAnalysis.that_ended(study).untold) == 4
-    assert said_of(study, None) == "Not settled: when all 500 planned answers were in, nobody had preferred any entry."
+    assert so_far(study)[0] == (3, "", False)
 
 
 @pytest.mark.parametrize(("raters", "samples"), [(4, 20), (15, 4)])
 def test_no_look_before_five_people_and_five_samples(study, raters, samples):
     answered(study, 200, raters, samples)
     assert not study.looks.exists() and study.state == "open"
-    assert said_of(study, 200) == (
-        "Not settled: none of 3 planned looks at first place has been taken. 200 answers count so far. The next look waits "
-        "until they come from at least 5 raters on 5 items."
-    )
+    assert so_far(study, 200) == (None, 160, 200, False)  # more than were needed
     # It is taken as soon as they are there.
     answered(study, 40, 15, 20, seed=1)
     assert study.looks.get().number == 1
@@ -192,7 +189,7 @@ def test_bare_counts_of_wins_are_not_shown_where_pairs_were_chosen_by_them(study
     assert [line for line in chosen.metrics if line.scenes] == []
     Study.objects.update(is_public=True)
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/live/"
-    assert "Other ways to count" not in Client().get(address).content.decode()
+    assert COUNTS not in Client().get(address).content.decode()
     Study.objects.filter(pk=study.pk).update(plan="balanced")
     study.touch_votes()
     while analyse_due():
@@ -201,4 +198,4 @@ def test_bare_counts_of_wins_are_not_shown_where_pairs_were_chosen_by_them(study
     assert any(line.win_rate[0] is not None for line in fixed.scales) and fixed.adequacy
     assert [line for line in fixed.scales if not line.wins] == []
     assert [line for line in fixed.metrics if not line.reference_point and not line.order] == []
-    assert "Other ways to count" in Client().get(address).content.decode()
+    assert COUNTS in Client().get(address).content.decode()

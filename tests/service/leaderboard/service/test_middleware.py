@@ -5,12 +5,16 @@ from __future__ import annotations
 import gzip
 
 import pytest
+from django.db import connection
 from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 from django.test import RequestFactory
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from leaderboard.service.middleware import CompressionMiddleware, FiguresMiddleware
 from leaderboard.tasks import build_due_boards
+from submissions.errors import Refused
+from submissions.models import User
 from tests.service.leaderboard.views.test_board import address, scores
 from tests.support.factories import gables
 from tests.support.leaderboard.scores import entry, with_files
@@ -80,3 +84,17 @@ def test_what_is_no_page_goes_as_it_is():
     for kind in ("text/csv", "application/json", "image/svg+xml"):
         sent = FiguresMiddleware(lambda _, kind=kind: HttpResponse("95 % [1, 2]", content_type=kind))(RequestFactory().get("/"))
         assert sent.content == b"95 % [1, 2]"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/users/%00/", "/metrics/a/%00/", "/teams/1/methods/%00/", "/challenges/c/pictures/%00"])
+def test_no_address_with_nul_reaches_the_database_which_may_refuse_it(path, client, django_assert_num_queries):
+    with django_assert_num_queries(0):
+        assert client.get(path).status_code == 404
+
+
+@pytest.mark.django_db
+def test_no_user_name_with_nul_reaches_the_database():
+    with CaptureQueriesContext(connection) as asked, pytest.raises(Refused) as refused:
+        User.objects.named("ann\x00")
+    assert refused.value.code == "unknown" and [one["sql"] for one in asked if "\x00" in one["sql"]] == []

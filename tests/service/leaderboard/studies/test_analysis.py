@@ -248,10 +248,7 @@ def test_the_page_shows_every_part_and_no_names_of_raters(phase, client):
     page = client.get(f"{address}people/").content.decode()
     for words in ("What people prefer", "Are there enough votes?", "How reliable the raters are", "simulated", "answers are simulated"):
         assert words in page
-    assert re.search(
-        r"fewer raters or items give the same order\?\s*<span class=\"sp\">raters: [a-z ]+; (votes: [a-z ]+; )?items: [a-z ]+</span>",
-        page,
-    )
+    assert re.search(r"<span class=\"sp\">raters: [a-z ]+; (votes: [a-z ]+; )?items: [a-z ]+</span>", page)
     data = client.get(f"{address}people/analysis.json")
     assert data.json()["criteria"][""]["counted"] == len(rows)
     assert "example.org" not in page + data.content.decode()
@@ -571,8 +568,9 @@ def test_who_agrees_with_whom_is_drawn_from_the_smallest_number_of_people_on(pha
     rows = simulated_votes(raters, 5, 3)
     imported(phase, rows)
     analyse_due()
-    page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/").content.decode()
-    assert (f"Agreement of {raters} raters" in page) is shown and (" votes)" in page) is shown
+    response = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/")
+    page = response.content.decode()
+    assert (response.context["map"] is not None) is shown and (" votes)" in page) is shown
     first = sum(row.rater == "r0" for row in rows), sum(row.rater == "r0" and row.choice == "tie" for row in rows)
     assert f'<td>a</td><td class="n">{first[0]}</td><td class="n">{first[1]}</td>' in page  # counts bear themselves
 

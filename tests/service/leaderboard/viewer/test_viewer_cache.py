@@ -92,7 +92,7 @@ def test_whose_turn_does_not_come_is_told_to_come_again(client, monkeypatch) -> 
     address = reverse("entry_meshes", args=[it.pk, "box_1"])
     with viewer_cache._HEAVY:
         busy = client.get(address)
-    assert busy.status_code == 503 and "load the page again" in json.loads(busy.content)["detail"] and busy["Cache-Control"] == "no-store"
+    assert busy.status_code == 503 and json.loads(busy.content)["code"] == "busy" and busy["Cache-Control"] == "no-store"
     assert client.get(address).status_code == 200
 
 

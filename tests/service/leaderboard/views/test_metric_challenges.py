@@ -10,12 +10,16 @@ from importlib import import_module
 
 import pytest
 from django.core import mail
+from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.models import MetricProgram
 from evaluation.programs.results import Cause
 from leaderboard.models import MetricChallenge, ProgramValues
+from leaderboard.stats.another_rater import Standing
+from leaderboard.stats.records import REFERENCE_TITLES
+from leaderboard.stats.states import State
 from leaderboard.views.metric_challenges import CAUSES, EARLIER, NOT_COMPUTED
 from tests.conftest import need
 from tests.support.evaluation.programs import passed, written
@@ -97,9 +101,13 @@ def everything(client, contest: MetricChallenge) -> dict[str, str]:
     return found
 
 
+def opened(client, contest: MetricChallenge) -> HttpResponse:
+    return client.get(reverse("metric_challenge", args=[contest.pk]))
+
+
 def page(client, contest: MetricChallenge) -> str:
     """The words of a contest's page."""
-    text = client.get(reverse("metric_challenge", args=[contest.pk])).content.decode()
+    text = opened(client, contest).content.decode()
     return " ".join(re.sub(r"<[^>]*>", " ", text.partition("<main")[2].partition("</main>")[0]).split())
 
 
@@ -121,7 +129,8 @@ class TestWhatAnEntrantReads:
         assert {row["item"] for row in program.report["run"]["rows"]} == {"house_01", "house_02", "house_03"}
         assert DIGITS not in str(program.report) and "RuntimeError" in program.failure
         client.force_login(people.owner)
-        assert f"{CAUSES[Cause.RAISED]} This used up an upload." in page(client, contest)
+        words = page(client, contest)
+        assert CAUSES[Cause.RAISED] in words and "no upload" not in words and contest.left(people.owner) == (19, 19)
         for address, text in everything(client, contest).items():
             assert "RuntimeError" not in text and DIGITS not in text, address
 
@@ -213,13 +222,18 @@ def test_until_the_end_the_public_half_is_shown_and_then_the_other(contest, peop
     passed(contest.enter(people.owner, written(tmp_path, CLOSER, title="Closer"), "a.zip").program)
     worked()
     a_day_later(contest)
-    words = page(client, contest)
-    assert "public half" in words and "Size only" in words and "Always equal knows nothing 50 %" in words
+    found = opened(client, contest).context
+    titles = [line.title for line in found["rounded"]]
+    assert found["full"] is None and titles[0] == "Closer" and "Size only" in titles
+    constant = REFERENCE_TITLES["constant"]
+    assert {line.title: line.percent for line in found["rounded"]}[constant] == 50
+    assert re.search(rf"{constant} .*? 50 % ", page(client, contest))
     MetricChallenge.objects.update(closes_at=timezone.now())
-    words = page(client, contest)
+    found = opened(client, contest).context
     # Programs have seen all items, and so may everybody have; what was kept back is how far they agree on them.
-    assert "Final leaderboard" in words and "public half" not in words
-    assert re.search(r"– Always equal knows nothing 0\.500 ", words)
+    assert found["over"] and not found["rounded"]
+    (line,) = [row.line for row in found["full"].rows if row.line.key == "constant"]
+    assert (line.figure.value, line.places) == (0.5, None) and re.search(rf"– {constant} .*? 0\.500 ", page(client, contest))
 
 
 def test_the_final_board_says_which_metrics_may_be_the_best_and_between_which_places_each_lies(contest, people, tmp_path, client):
@@ -227,11 +241,13 @@ def test_the_final_board_says_which_metrics_may_be_the_best_and_between_which_pl
     passed(contest.enter(people.stranger, written(tmp_path / "b", BLIND, title="Blind"), "b.zip").program)
     worked()
     MetricChallenge.objects.update(closes_at=timezone.now())
-    words = page(client, contest)
-    assert re.search(r"Closer by owner .{0,60}every other metric\.", words)
-    assert re.search(r" 1 Closer owner 0\.\d{3} 0\.\d{3} to 0\.\d{3}", words)
-    assert re.search(r" 2 Blind stranger .*? not shown to differ from chance", words)
-    assert "tier" not in words and EARLIER not in words
+    found, words = opened(client, contest).context["full"], page(client, contest)
+    first, second = found.rows[:2]
+    assert (first.line.title, first.by, first.line.places) == ("Closer", "owner", (1, 1)) and first.line.figure.state is State.ROUGH
+    assert (second.line.title, second.by, second.line.places, second.line.level) == ("Blind", "stranger", (2, 2), Standing.AT_CHANCE)
+    assert found.claim.startswith("Closer by owner ") and found.claim in words and not found.earlier
+    assert re.search(r" 1 Closer owner 0\.\d{3} 0\.\d{3} to 0\.\d{3}", words) and re.search(" 2 Blind stranger ", words)
+    assert "tier" not in words
 
 
 def test_a_board_of_the_rule_of_before_keeps_its_bytes_and_says_so(contest, people, tmp_path, client):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from html import unescape
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch, PhaseMetric, Score
@@ -167,6 +169,16 @@ class TestColumn:
             assert client.get(f"/metrics/corner_f1/?{query}").status_code == 404, query
         assert client.get(column_page(tight, more="&fingerprint=00")).status_code == 404
         assert client.get("/metrics/corner_f1/?phase=%00/x&column=%00").status_code == 404
+
+    def test_columns_are_not_told_of_before_their_phase_opens(self, client, tight, people):
+        organizer = Client()
+        organizer.force_login(people.organizer)
+        used = [viewer.get("/metrics/corner_f1/").context["page"].used for viewer in (client, organizer)]
+        assert [len(one) for one in used] == [2, 2]
+        Phase.objects.filter(pk=tight.pk).update(opens_at=timezone.now() + timedelta(days=1))
+        assert client.get(column_page(tight)).status_code == 404 and organizer.get(column_page(tight)).status_code == 200
+        used = [viewer.get("/metrics/corner_f1/").context["page"].used for viewer in (client, organizer)]
+        assert [len(one) for one in used] == [0, 2]
 
     def test_a_hidden_challenges_columns_are_not_told_of(self, client, tight, people):
         Challenge.objects.filter(pk=tight.challenge_id).update(visibility="draft")

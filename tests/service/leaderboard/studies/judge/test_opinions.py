@@ -60,7 +60,7 @@ def test_its_elo_stands_in_a_table_of_judges(study, client, people):
     assert "seer-1 · one-view" in table and "figure-judge-1" in page
     few = Reason(Key.FEW_FOR_CORRELATION_INTERVAL, Counted.ENTRIES, need=8, have=4)
     assert sentence(few) in table and "no interval, n 4" in table
-    assert f"fewer than {ITEMS_FOR_LEFT_SHARE} items" in table and "left side" not in page  # two samples
+    assert f"than {ITEMS_FOR_LEFT_SHARE} items" in table and "left side" not in page  # two samples
     assert "seer-1 · one-view" not in page.partition('id="judges"')[0]  # nor among metrics
     client.force_login(people.organizer)
     judges = reverse("console_judges", args=place)
