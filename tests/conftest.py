@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import shutil
 import socket
+import ssl
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -13,6 +15,7 @@ from contextlib import nullcontext
 from copy import copy
 from pathlib import Path
 from typing import Any
+from unittest import mock
 from urllib.parse import urlsplit
 
 import hypothesis
@@ -54,9 +57,11 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Freeze what has been loaded by now: looking for garbage among it took a quarter of the time that collecting did."""
+    """Freeze what has been loaded by now: looking for garbage among it took a quarter of the time that collecting did. A test makes
+    thousands of objects for each one that another refers back to, so garbage is looked for less often."""
     gc.enable()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 # Whole challenges, workers that break or are elsewhere, and judges with real processes: for each change on the cluster profile, on the
@@ -166,6 +171,12 @@ def _static_files_once() -> None:
         self.files |= found[key]
 
     WhiteNoiseMiddleware.add_files_from_finders = remember
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _certificates_once() -> None:
+    """A client of HTTP would read all certificates of authorities anew, also where it asks a server of the test."""
+    ssl.create_default_context = functools.cache(ssl.create_default_context)
 
 
 # Each of a minute or more, below this folder.
@@ -417,15 +428,22 @@ def references(phase):
 
 
 @pytest.fixture
-def scored(phase, people, references, django_capture_on_commit_callbacks):
-    """`scored(scale=0.1, team=..., method_name=...)`: an entry sent and scored by the real worker."""
+def scored(request, phase, people, references, django_capture_on_commit_callbacks):
+    """`scored(scale=0.1, team=..., method_name=...)`: an entry sent and scored by the real worker, in one part, which its child computes
+    for the first test that sends it. Where a test is marked `own_parts`, in as many parts as the service makes, all computed for it."""
+    from evaluation.models import part_plan
     from evaluation.work.worker import drain
+    from tests.support.evaluation.kept_answers import kept_answers
     from tests.support.factories import archive, perturbed, received
 
     def send(scale: float = 0.1, team=None, seed: int = 0, items=None, **values):
         items = items if items is not None else perturbed(references, scale, seed)
         entry = received(phase, team or people.team, archive(items), user=people.owner, **values)
-        drain()
+        if request.node.get_closest_marker("own_parts") is not None:
+            drain()
+        else:
+            with kept_answers(), mock.patch.object(part_plan, "LEAST_RUNS", 1):
+                drain()
         entry.refresh_from_db()
         return entry
 

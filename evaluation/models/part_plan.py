@@ -13,6 +13,7 @@ from evaluation.metrics.column import Column
 from evaluation.models.score import Score
 
 SLOWER = 5  # how much longer than declared a part may take: of slower machines, or because others use this one
+LEAST_RUNS = 4  # of an entry's items, so that progress moves and several workers can share one entry
 PART_OVERHEAD = 0.5  # seconds that a part takes beside its metrics
 PLAIN_SECONDS, NETWORK_SECONDS = 0.02, 0.5  # of a metric of which nothing is known yet, an item
 BEGIN_SECONDS = 600.0  # in which a remote worker must have fetched what a part needs, and prepared the reference
@@ -67,11 +68,11 @@ def efforts(columns: Sequence[Column], slugs: Sequence[str], sizes: Sequence[tup
 def slices(groups: Sequence[str], most: int, efforts: Sequence[float] = (), max_effort: float = math.inf) -> list[tuple[int, int]]:
     """Cut n items into runs [start, stop) that never split a group.
 
-    There are at least four runs if there are enough items, so that progress moves and several workers can share one entry. A run has at
-    most about `most` items. A second group joins a run only if the run's efforts stay within `max_effort`.
+    There are at least LEAST_RUNS if there are enough items. A run has at most about `most` items. A second group joins a run only if the
+    run's efforts stay within `max_effort`.
     """
     n = len(groups)
-    size = max(1, min(most, math.ceil(n / 4)))
+    size = max(1, min(most, math.ceil(n / LEAST_RUNS)))
     ends = [stop for stop in range(1, n + 1) if stop == n or groups[stop] != groups[stop - 1]]
     cuts: list[tuple[int, int]] = []
     start = stop = 0

@@ -33,11 +33,12 @@ class People:
     def around(cls, challenge: Challenge) -> People:
         team, other_team = TeamFactory(challenge=challenge, name="Ridge"), TeamFactory(challenge=challenge, name="Valley")
         names = ("stranger", "owner", "mate", "other", "organizer", "other_organizer")
-        users = {name: UserFactory(username=name) for name in names}
+        built = [UserFactory.build(username=name) for name in names]
+        built.append(UserFactory.build(username="staff", is_staff=True, is_superuser=True))
+        users = {user.username: user for user in User.objects.bulk_create(built)}
         join(users["owner"], team, leader=True)
         join(users["mate"], team)
         join(users["other"], other_team, leader=True)
         challenge.organizers.add(users["organizer"])
         ChallengeFactory().organizers.add(users["other_organizer"])
-        staff = UserFactory(username="staff", is_staff=True, is_superuser=True)
-        return cls(anonymous=AnonymousUser(), staff=staff, team=team, other_team=other_team, **users)
+        return cls(anonymous=AnonymousUser(), team=team, other_team=other_team, **users)

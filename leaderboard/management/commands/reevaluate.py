@@ -56,9 +56,8 @@ class Command(BaseCommand):
                     if batch.state != EvaluationBatch.State.BUILDING:
                         break
                     if failed and progress["done"] + failed == progress["total"]:
-                        raise CommandError(
-                            f"{counted(failed, 'entry')} failed and {verb('holds', failed)} the switch back; see the console's page Scoring."
-                        )
+                        words = f"{counted(failed, 'entry')} failed and {verb('holds', failed)} the switch back"
+                        raise CommandError(f"{words}; retry or leave out such entries in the console.")
                     time.sleep(1)
             is_current = batch.state == EvaluationBatch.State.CURRENT
             self.stdout.write(f"The board shows batch {batch.pk}." if is_current else f"Batch {batch.pk} was {batch.state}.")

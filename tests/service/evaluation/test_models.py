@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from django.db import connection
@@ -9,10 +11,10 @@ from django.db import connection
 from evaluation.metrics import registry
 from evaluation.metrics.aggregation import summarise
 from evaluation.metrics.result import SampleScores
-from evaluation.models import EvaluationBatch, Part, Reference, Score
+from evaluation.models import EvaluationBatch, Part, PhaseMetric, Reference, Score
 from submissions.entry_states import Reason, Why
 from submissions.models import Phase, Status, Submission
-from tests.support.factories import archive, gables, received
+from tests.support.factories import METRICS, PhaseFactory, archive, gables, give_reference, perturbed, received
 
 
 def test_items_of_a_group_stand_together_whatever_their_names(phase):
@@ -38,12 +40,48 @@ def test_a_unit_that_is_edited_during_scoring_does_not_mix_two_units(phase, peop
     assert entry.pk
 
 
+@pytest.mark.django_db
+def test_phases_of_tests_have_the_rows_that_a_new_batch_stores():
+    metrics = (*METRICS, {"slug": "close_f1", "key": "corner_f1", "params": {"tau": 0.1}})
+    given, served = (PhaseFactory(slug="phase", missing="worst", unit_scale=0.5, challenge__title="Roofs") for _ in range(2))
+    give_reference(given, metrics=metrics)
+    PhaseMetric.objects.bulk_create(PhaseMetric(phase=served, position=position, **metric) for position, metric in enumerate(metrics))
+    EvaluationBatch.start(served, reference=Reference.add(served, gables()))
+    own = {"_state", "id", "challenge_id", "phase_id", "reference_id", "opens_at", "closes_at", "created_at", "switched_at", "at", "key"}
+
+    def rows(phase: Phase) -> list[dict]:
+        """Rows of it, without keys and times, and with its challenge under one name."""
+        phase.refresh_from_db()
+        batch, (audit,) = phase.batches.get(), phase.challenge.audit.all()
+        assert batch.switched_at is not None and audit.detail.pop("batch") == batch.pk
+        stored = [vars(row) for row in (phase, batch, batch.reference, audit)]
+        kept = [{name: value for name, value in row.items() if name not in own} for row in stored]
+        return json.loads(json.dumps(kept, default=str).replace(phase.challenge.slug, "roofs"))
+
+    assert rows(given) == rows(served)
+
+
+@pytest.mark.own_parts
 def test_every_score_says_what_an_item_cost_here(scored):
     entry = scored(0.1)
     scores = Score.objects.filter(evaluation__submission=entry)
     assert scores.count() == 3 and [score for score in scores if not 0 < score.cost_ms < 10_000] == []
     spent = sum(seconds for part in Part.objects.filter(evaluation__submission=entry) for seconds in part.seconds.values())
     assert sum(score.cost_ms for score in scores) * 4 / 1000 == pytest.approx(spent)
+
+
+def test_entries_of_tests_have_the_values_that_the_child_computes_for_them(scored, phase, people, references):
+    """Entries whose scores are kept from an earlier one with the same bytes included."""
+    from evaluation.work import worker
+
+    def values(entry: Submission) -> list[tuple[str, bytes]]:
+        return [(score.slug, bytes(score.vector)) for score in Score.objects.filter(evaluation__submission=entry).order_by("slug")]
+
+    kept = [values(scored(scale)) for scale in (0.1, 0.3, 0.1)]
+    sent = [received(phase, people.team, archive(perturbed(references, scale))) for scale in (0.1, 0.3)]
+    worker.drain()
+    own = [values(entry) for entry in sent]
+    assert kept == [*own, own[0]] and own[0] != own[1]
 
 
 def test_the_typical_cost_is_the_median_of_the_scores_that_were_timed(scored):

@@ -15,7 +15,7 @@ from evaluation.work.progress import standing
 from submissions.models import Phase, Status, Submission
 from tests.support.factories import PhaseFactory, archive, gables, give_reference, perturbed, received
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.own_parts]
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from tests.support.evaluation.programs import DRAWN, LENGTHS, LIAR, SLOW, added,
 from tests.support.factories import PhaseFactory, gables, give_reference
 from tests.support.processes import end_leases
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.own_parts]
 
 COUNT = """
 import json

@@ -19,7 +19,7 @@ from submissions.storage.local import LocalStore
 from submissions.storage.store import StorageError
 from tests.support.factories import PhaseFactory, archive, give_reference, perturbed, received
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.own_parts]
 FOLDER = Path(settings.HOME) / "files" / "prepared"
 
 

@@ -17,7 +17,7 @@ from submissions.models import Phase, Status, Submission
 from tests.support.evaluation.programs import added, written
 from tests.support.factories import TeamFactory, archive, gables, perturbed, received
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.own_parts]
 
 
 def listening(*queues: str) -> None:

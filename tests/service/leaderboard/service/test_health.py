@@ -148,6 +148,7 @@ def value(client, name: str, **labels: str) -> float:
 
 @pytest.mark.django_db
 class TestMetrics:
+    @pytest.mark.own_parts
     def test_work_in_progress_is_not_work_that_nobody_has_begun(self, phase, people, references, client, scored):
         entry, now = scored(), timezone.now()
         Submission.objects.filter(pk=entry.pk).update(status=Status.SCORING)

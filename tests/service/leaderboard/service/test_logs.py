@@ -44,6 +44,7 @@ def test_every_line_of_a_program_is_json_where_it_is_asked_for(tmp_path):
 
 
 @pytest.mark.django_db
+@pytest.mark.own_parts
 def test_finished_work_is_a_line_with_all_that_it_was_about(scored, caplog):
     caplog.set_level(logging.INFO)
     entry = scored()
