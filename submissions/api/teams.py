@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
@@ -21,7 +23,7 @@ from submissions.api.common import (
     newest_first,
 )
 from submissions.lookup import challenge_for, own_team
-from submissions.models import ApiToken, Challenge, Team, TeamMerge
+from submissions.models import ApiToken, Challenge, Scope, Team, TeamMerge, User
 from submissions.models.team import Invitation
 from submissions.permissions import require
 
@@ -237,14 +239,21 @@ def me(request: HttpRequest) -> Any:
     description="Tokens are made on the account page only, so that nobody can make further tokens with a leaked token.",
 )
 def list_tokens(request: HttpRequest, paging: PageQuery) -> Any:
-    items, following = newest_first(request.user.api_tokens.prefetch_related("challenges"), request, paging)
+    items, following = newest_first(_tokens(request.user).prefetch_related("challenges"), request, paging)
     return {"items": items, "next": following}
 
 
 @account.delete("/tokens/{token}", response={204: None, **ACT_ERRORS}, summary="Revoke a token")
 def revoke_token(request: HttpRequest, token: Id) -> Any:
-    found = request.user.api_tokens.filter(pk=token).first()
+    found = _tokens(request.user).filter(pk=token).first()
     if found is None:
         raise Http404
     found.revoke()
     return 204, None
+
+
+def _tokens(user: User) -> QuerySet[ApiToken]:
+    """Tokens of the whole account. Raises PermissionDenied for a program that is bound to some challenges."""
+    if user.reach is not None and not user.reach.covers(Scope.READ, None):
+        raise PermissionDenied("This API token is restricted to some challenges, so it cannot list or revoke the account's tokens.")
+    return user.api_tokens.all()

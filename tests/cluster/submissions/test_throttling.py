@@ -279,6 +279,17 @@ def test_after_the_phase_has_closed_no_midnight_gives_stopped_uploads_another_da
     assert uploads.finish(stopped, now=at("2026-06-01T22:07:00")).created_at == at("2026-06-01T20:00:00")
 
 
+def test_a_team_has_twenty_unfinished_uploads_at_most_whatever_they_count_against(phase, people):
+    limited(phase)
+    reserved = [reserve(phase, people, "2026-06-01T10:00:00") for _ in range(20)]
+    for upload in reserved:
+        upload.leave_place()
+    assert refusal(phase, people, "2026-06-01T10:01:00").code == "unfinished"
+    reserved[3].cancel()
+    assert reserve(phase, people, "2026-06-01T10:02:00").number == 21
+    assert reserve(phase, people, "2026-06-01T17:00:00").number == 22, "the others have run out"
+
+
 def test_an_upload_that_never_stopped_keeps_its_day(phase, people, settings):
     settings.UPLOAD_IDLE_MINUTES = 10
     limited(phase, limit_per_day=1)

@@ -145,9 +145,12 @@ def test_owners_of_tokens_from_before_are_told_once(people):
     assert send_due_mail() == 0, "a revoked token concerns nobody"
 
 
-def test_a_token_of_one_challenge_names_no_team_of_another(client, people, phase):
+def test_a_token_of_one_challenge_names_no_team_of_another_and_holds_no_other_token(client, people, phase):
     elsewhere = PhaseFactory()
     join(people.owner, TeamFactory(challenge=elsewhere.challenge))
     for only, slugs in ((None, {phase.challenge.slug, elsewhere.challenge.slug}), (phase.challenge, {phase.challenge.slug})):
-        _, key = ApiToken.make(people.owner, "test", scopes=(), challenges=[only] if only else [])
-        assert client.get("/api/v1/me", headers={"Authorization": f"Bearer {key}"}).json()["teams"].keys() == slugs
+        _, key = ApiToken.make(people.owner, "test", scopes=(Scope.SUBMIT,), challenges=[only] if only else [])
+        token, other = {"Authorization": f"Bearer {key}"}, ApiToken.make(people.owner, "other", scopes=())[0]
+        assert client.get("/api/v1/me", headers=token).json()["teams"].keys() == slugs
+        answers = client.get("/api/v1/tokens", headers=token), client.delete(f"/api/v1/tokens/{other.pk}", headers=token)
+        assert [answer.status_code for answer in answers] == ([403, 403] if only else [200, 204])
