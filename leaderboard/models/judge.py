@@ -55,8 +55,8 @@ class JudgeRunQuerySet(LeasedQuerySet):
         """End the runs that ask, because nothing pays for them any more, as the `sentence` says. Answers on their way are still kept."""
         asking = self.filter(state=JudgeRun.State.ASKING)
         asking.filter(lease_token__isnull=True).update(lease_until=None)  # so that a worker need not wait to work out the scores
-        why = Why(Reason.OTHER, note=sentence)
-        stopped = asking.update(state=JudgeRun.State.FAILED, finished_at=timezone.now(), **JudgeRun.failed_by(why))
+        why = JudgeRun.failed_by(JudgeRun.stopped_by(sentence))
+        stopped = asking.update(state=JudgeRun.State.FAILED, finished_at=timezone.now(), **why)
         worker_notify.after_commit("judges")
         return stopped
 

@@ -202,7 +202,7 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: Sequence[EntryPlac
     metrics, unit = {one.metric.slug: one for one in ground.compared()}, ground.unit
     names = [one.submission.method_name for one in chosen]
     context: dict = {"several": chosen, "names": names, "compared": metrics.values(), "units": plural(unit.noun)}
-    context["is_tested"] = ground.is_tested
+    context |= {"is_tested": ground.is_tested, "sees_tests": ground.sees_tests}
     if not metrics:
         return context
     shown = metrics.get(request.GET.get("metric", "")) or main(metrics.values())
@@ -248,6 +248,7 @@ def _two(request: HttpRequest, place: PhasePlace, chosen: Sequence[EntryPlace], 
     context: dict = {
         "comparisons": comparisons,
         "is_tested": ground.is_tested,
+        "sees_tests": ground.sees_tests,
         "shape": certainty.SENTENCES["shape"],
         "any_tested": any(one.p is not None for one in comparisons),
         "any_on_board": any(one.p_board is not None for one in comparisons),

@@ -398,7 +398,9 @@ def _certainty(evaluation: Evaluation, metric_results: list[Result], snapshot: S
         for result in metric_results
         if result.score.n >= GROUPS_FOR_BOARD_INTERVAL and result.score.is_alike
     ]
-    sentences = certainty.of_values(Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge), equal)
+    unit = Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge)
+    is_whole = not evaluation.batch.is_imported or all(result.score.n == unit.n for result in metric_results)
+    sentences = certainty.of_values(unit, equal) if is_whole else []
     if snapshot is None or index is None:
         return sentences
     board = snapshot.board

@@ -37,7 +37,7 @@ from leaderboard.wording.weights import card_facts, file_facts
 from submissions.kinds import FAMILIES
 from submissions.lookup import PhasePlace, phase_place
 from submissions.views.files import download
-from submissions.visibility import visible_challenges
+from submissions.visibility import organized_by, visible_challenges
 
 MAX_USES = 50  # columns of phases in the list
 WORST = {
@@ -203,8 +203,8 @@ class MetricPage:
     def _used(self) -> list[PhaseMetric]:
         used = PhaseMetric.objects.filter(key=self.spec.key, phase__challenge__in=visible(self.user))
         # As the page on scoring: nothing before a phase opens, to all but its organizers.
-        told = Q(phase__opens_at__lte=timezone.now()) | Q(phase__challenge__organizers=self.user.pk)
-        return list(used.filter(told).distinct().select_related("phase__challenge"))
+        told = Q(phase__opens_at__lte=timezone.now()) | Q(phase__challenge__in=organized_by(self.user))
+        return list(used.filter(told).select_related("phase__challenge"))
 
     @cached_property
     def used(self) -> list[tuple[PhaseMetric, str]]:

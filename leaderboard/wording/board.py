@@ -63,7 +63,7 @@ def rule_value(it: RuleValue | None) -> str:
             said = f"{RULES[it.rule.key]} of {metrics}: {listed}"
     if it.incomplete:
         said += f" ({it.incomplete} incomplete {plural('entry', it.incomplete)} left out)"
-    return said if it.counted else f"{said}, if this entry counted"
+    return said if it.counted else f"{said} (this entry does not count)"
 
 
 def digits(it: Cell | Ends) -> Rounded:

@@ -28,7 +28,7 @@ SENTENCES = {
     "ranks": "Small numbers under a rank: its 95 % range, for all entries at once.",
     "alone": "95 % range of its rank: {a} to {b} for this entry alone, {c} to {d} for all entries at once.",
     "first": "Only the first {most} entries are tested against each other.",
-    "partial": "The entries do not all have values on the same {items}: on {counts} of {n} each. A mean over easier {items} is better for "
+    "partial": "Not every entry has values on all {n} {items}: the entries have {counts} each. A mean over easier {items} is better for "
     "that reason alone.",
     "lacks": "Not tested: this entry lacks {items} that most other entries have.",
     "better": "{better} is better: p {p} for this pair alone.",
@@ -85,7 +85,7 @@ def foot(board: Board, standing: Ranks) -> list[str]:
     by_rule = standing is board.overall and board.overall.rule != "primary"
     has_brackets = any(standing.group)
     keys = {
-        "pm": True,
+        "pm": not partial,
         "rare": unit.n < GROUPS_FOR_RARE_FAILURES,
         "overall": has_brackets and by_rule,
         "bracket": has_brackets and not by_rule,
@@ -105,10 +105,10 @@ def foot(board: Board, standing: Ranks) -> list[str]:
 
 
 def _partial(board: Board, standing: Ranks) -> Iterator[str]:
-    """Sentence on a column of imported values whose ranked entries lack items. An item that an entry of this service lacks gets the worst
-    value instead."""
-    column = next((metric for metric in board.metrics if metric is standing), board.primary)
-    counts = [column.n[index] for index in standing.order] if board.imported and column is not None else []
+    """Sentence on a column of imported values in which entries lack items. An item that an entry of this service lacks gets the worst value
+    instead."""
+    column = next((metric for metric in board.metrics if metric is standing), board.primary) if board.imported else None
+    counts = [n for n, value in zip(column.n, column.value, strict=True) if value is not None] if column is not None else []
     if any(n < board.unit.n for n in counts):
         span = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else str(counts[0])
         yield SENTENCES["partial"].format(counts=span, n=board.unit.n, items=plural(board.unit.noun))

@@ -43,7 +43,7 @@ def unranked(it: Unranked | None) -> str:
 
 def rank(it: OwnRank) -> Statement:
     """Rank of an entry, and the number of entries that it is significantly different from."""
-    shared = f", shared with {counted(it.level - 1, 'other')}" if it.level > 1 else ""
+    shared = f", shared with {counted(it.level - 1, 'other entry')}" if it.level > 1 else ""
     parts = [f"significantly ahead of {counted(it.behind, 'entry')}"] if it.behind else []
     parts += [f"significantly behind {counted(it.ahead, 'entry')}"] if it.ahead else []
     if it.tied:
@@ -118,4 +118,5 @@ def strip_note(strip: Strip) -> str:
         who = listed(it.tied) if len(it.tied) <= 2 else f"{it.tied[0]} and {len(it.tied) - 1} others"
         return f"tied with {who}" if who else ""
     size = rounded(abs(it.difference), decimals=decimals_for(it.difference, 3)).text
-    return f"{'+' if it.difference > 0 else '−'}{size} to the first{', tied' if it.is_tied else ''}"
+    sign = "" if size.startswith("<") else "+" if it.difference > 0 else "−"
+    return f"{sign}{size} to the first{', tied' if it.is_tied else ''}"

@@ -262,7 +262,7 @@ def ruled_out_across(title: str, sets: Sequence[str]) -> Statement:
         Part("one", Tone.NAME),
         f" item, no metric agrees with people significantly better than {title}. ",
         Part("Across", Tone.NAME),
-        f" items, some do ({listed(sets)}).",
+        f" items, at least one does ({listed(sets)}).",
     )
 
 

@@ -29,7 +29,7 @@ from submissions.models.user import User
 
 CHECK_SECONDS = 0.5  # of any upload, and beside that one for so many
 CHECKED_BYTES = 10_000_000
-MOST_UNFINISHED = 20  # uploads of a team to a phase, paused ones among them: they count against no limit, and their parts take room
+MOST_UNFINISHED = 20  # uploads of a team to a phase; paused ones count against no other limit, and their parts take room
 MOST_ON_HOLD = 3  # entries of a team that wait for it
 CONFIRM_TIME = timedelta(hours=24)  # after the end of a phase, in which a team may confirm an entry that came before it
 SAME_TIME = timedelta(
@@ -233,7 +233,8 @@ class Submission(Leased):
             quota = quota_of(phase, team, now)
             if not (is_baseline or quota.allowed):
                 raise Refused(quota.reason, quota.code, quota.next_at)
-            if cls.objects.filter(phase=phase, team=team, status=Status.UPLOADING, upload_expires_at__gt=now).count() >= MOST_UNFINISHED:
+            unfinished = cls.objects.filter(phase=phase, team=team, status=Status.UPLOADING, upload_expires_at__gt=now)
+            if not is_baseline and unfinished.count() >= MOST_UNFINISHED:
                 raise Refused(
                     f"Your team has {MOST_UNFINISHED} unfinished uploads in this phase; finish or cancel one first.", "unfinished"
                 )
@@ -414,7 +415,7 @@ class Submission(Leased):
         return len(over)
 
     def confirm(self, now: datetime | None = None) -> None:
-        """Have an entry on hold scored as it is. It keeps the date of its upload, and counts as an upload of the day of confirmation.
+        """Have an entry on hold scored as it is. It keeps the date of its upload, and counts for the day that `day_of_act` names.
         Raises `Refused`."""
         now = now or timezone.now()
         with transaction.atomic():

@@ -106,7 +106,8 @@ def overview(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 
     # A step that a challenge needs before people can take part: done or not, what, and where.
     at = [challenge.slug]
-    first = rows[0]["phase"] if rows else None
+    measured_here = [row["phase"] for row in rows if not row["phase"].is_imported]
+    first = next(iter(measured_here), None)
     here = [*at, first.slug] if first else at
     metrics, reference = ("console_metrics", "console_reference") if first else ("console_phase_new", "console_phase_new")
     measured = [
@@ -118,7 +119,7 @@ def overview(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         (bool(challenge.description), "Describe the task", reverse("console_settings", args=at)),
         (bool(challenge.rules), "Write the rules", reverse("console_settings", args=at)),
         (bool(rows), "Make a phase", reverse("console_phase_new", args=at)),
-        *(measured if first is None or not first.is_imported else []),
+        *(measured if first or not rows else []),
         (challenge.visibility != Challenge.Visibility.DRAFT, "Show it", reverse("console_access", args=at)),
     ]
     context = {

@@ -169,7 +169,7 @@ class Command(BaseCommand):
                 found = weights.get(network, metric.resolved[name])
                 sets[found.network, found.name] = found
         paths = {path for found in sets.values() for path in found.paths()}
-        return f"weights that phases need are installed and unchanged: {counted(len(paths), 'file')}"
+        return f"{counted(len(paths), 'file')} of weights that phases need: installed and unchanged"
 
     def _values(self) -> str:
         outdated = EvaluationBatch.all_outdated()

@@ -32,7 +32,7 @@ def test_a_ranking_says_what_it_said(path):
         told = [words.replace(f" in {board.overall.metrics[0]},", f" in {board.rule.title},") for words in told]
     # Words before the value said that an entry does not count; now words after it do.
     before_value = FORMAT_3.NOT_COUNTED
-    told = [f"{one.removeprefix(before_value)}, if this entry counted" if one.startswith(before_value) else one for one in told]
+    told = [f"{one.removeprefix(before_value)} (this entry does not count)" if one.startswith(before_value) else one for one in told]
     assert said == told
     tests = [(one["acceptance_test"], column) for one, column in zip(before["metrics"], board.metrics, strict=True) if column.acceptance_test]
     assert [(one, column) for one, column in tests if outcome(column.acceptance_test) not in (one["sentence"], "passed")] == []

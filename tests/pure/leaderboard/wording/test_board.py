@@ -47,7 +47,7 @@ RANKS = {"value": 6.5, "ranks": (1, 3, 1.5), "weights": (3, 1, 0.5), "incomplete
         ("mean_rank", {"ranks": (2,)}, "mean rank of 1 metric: 2"),
         ("median_rank", {"incomplete": 1}, "median rank of 3 metrics: 1, 3, 1.5 (1 incomplete entry left out)"),
         ("borda", {"incomplete": 2}, "6.5 Borda points from ranks in 3 metrics: 1, 3, 1.5 (2 incomplete entries left out)"),
-        ("weighted", {"counted": False}, "weighted mean rank of 3 metrics: 1 × 3, 3 × 1, 1.5 × 0.5, if this entry counted"),
+        ("weighted", {"counted": False}, "weighted mean rank of 3 metrics: 1 × 3, 3 × 1, 1.5 × 0.5 (this entry does not count)"),
     ],
 )
 def test_an_overall_value_names_the_ranks_that_it_is_made_of(key, changes, words):

@@ -30,8 +30,8 @@ THIRD = replace(FIRST, place=(2, 3), is_first=False, firsts=("ridge",), tied=Tru
         (SECOND, "Rank 2 of 4 by A."),
         (replace(SECOND, rule=Rule("mean_rank", 2)), "Rank 2 of 4 by mean rank over 2 metrics."),
         (replace(SECOND, rule=Rule("primary", 0)), "Rank 2 of 4 by the primary metric."),
-        (replace(SECOND, level=2), "Rank 2 of 4, shared with 1 other by A."),
-        (replace(SECOND, level=3), "Rank 2 of 4, shared with 2 others by A."),
+        (replace(SECOND, level=2), "Rank 2 of 4, shared with 1 other entry by A."),
+        (replace(SECOND, level=3), "Rank 2 of 4, shared with 2 other entries by A."),
         (replace(SECOND, ahead=1), "Rank 2 of 4 by A: significantly behind 1 entry."),
         (
             replace(SECOND, behind=1, tied=2, names=("gable", "hip")),

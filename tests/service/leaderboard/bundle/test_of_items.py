@@ -89,7 +89,7 @@ def test_its_study_is_of_the_answers(folder, client):
     assert record is not None and set(record.criteria["quality"].metrics) == {"psnr-y", "lpips", "constant", "coin"}
     board = snapshots.make(Challenge.objects.get().phases.get(), "public").board
     assert board.n_items == 2 and [one.title for one in board.metrics] == ["PSNR (luma)", LPIPS]
-    assert "on 1 to 2 of 2 each" in certainty.foot(board, board.overall)[0]
+    assert "have 1 to 2 each" in certainty.foot(board, board.overall)[0]
     assert client.get("/challenges/judged/main/").context["published"].record == record
     assert [row.found.answers for row in client.get("/studies/").context["rows"]] == [record.criteria["quality"].answers]
 
@@ -157,6 +157,8 @@ def test_every_page_of_values_of_items_can_be_opened_and_gives_one_interval(tmp_
             links = re.findall(r'href="([^"#]*)', answer.content.decode()) if "html" in answer["Content-Type"] else []
             waiting += [html.unescape(link) for link in links if re.match(r"/((console/)?challenges/judged/|entries/|teams/)", link)]
         assert {f"/entries/{entry.id}/" for entry in snapshot.board.entries} < opened
+    team = Submission.objects.first().team_id
+    assert admin_client.get(f"/console/challenges/judged/teams/{team}/").context["is_imported"]
 
 
 def test_entries_with_values_of_items_are_compared_by_tests_without_their_values(tmp_path, client):

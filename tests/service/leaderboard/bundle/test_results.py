@@ -287,9 +287,9 @@ def test_every_page_of_imported_figures_is_there(published, client):
         "/challenges/radiance-fields/",
         "/challenges/radiance-fields/data/",
         "/",
-        f"{place}upload/",
     ):
         assert client.get(address).status_code == 200
+    assert client.get(f"{place}upload/").status_code == 409
     assert client.get(f"/entries/{entry.pk}/items/a/").status_code in (403, 404)
     digest = Snapshot.current(published, "public").digest
     page = client.get(f"{place}snapshots/{digest}/")
