@@ -59,7 +59,7 @@ def test_the_doctor_names_what_others_have_there_and_what_is_old(redis, settings
     server.rpush("boards:cpu", "nudge")
     server.rpush("trial:gpu", "nudge")
     server.set("trial:1:limit", 1)
-    assert Command()._redis().startswith("1 keys ") and "prefix trial" in Command()._redis()
+    assert Command()._redis().startswith("1 key ") and "prefix trial" in Command()._redis()
     server.rpush("cpu", "an old nudge")
     server.set("_kombu.binding.cpu", 1)
     assert "2 without a prefix" in Command()._redis()
