@@ -13,6 +13,7 @@ from itertools import chain
 from leaderboard.records.board import Board, BoardEntry
 from leaderboard.records.history import (
     Again,
+    Baselines,
     Change,
     Entered,
     Gone,
@@ -97,6 +98,9 @@ def _changes(before: Board, after: Board, left: Mapping[int, Leaving]) -> Iterat
     yield _scored(before, after) if before.batch != after.batch else None
     yield _entered(after, [n for pk, n in named.items() if pk not in old])
     yield _gone(before, after, left)
+    for made in (True, False):
+        marked = [after.entries[n] for was, n in both if after.entries[n].baseline is made and before.entries[was].baseline is not made]
+        yield Baselines(tuple(sorted(entry.name for entry in marked)), made) if marked else None
     yield _moved(before, after, both)
     yield _people_changed(before, after)
     texts = sorted(after.entries[n].name for was, n in both if _about(before.entries[was]) != _about(after.entries[n]))
@@ -155,7 +159,7 @@ def _gone(before: Board, after: Board, left: Mapping[int, Leaving]) -> Left | No
 
 def _about(entry: BoardEntry) -> tuple[object, ...]:
     """Facts that a row of the board states of an entry beside its scores."""
-    return (*(getattr(entry, name) for name in PUBLIC_FIELDS), entry.team, entry.verified, entry.baseline)
+    return (*(getattr(entry, name) for name in PUBLIC_FIELDS), entry.team, entry.verified)
 
 
 def chart(moments: Sequence[Moment]) -> RankChart | None:

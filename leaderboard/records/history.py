@@ -103,6 +103,14 @@ class PeopleChanged(Change):
 
 
 @dataclass(frozen=True)
+class Baselines(Change):
+    """Entries, by name, that were `made` baselines, which have no rank, or are none any more."""
+
+    names: tuple[str, ...]
+    made: bool = True
+
+
+@dataclass(frozen=True)
 class Texts(Change):
     """Entries whose descriptions changed, by name."""
 

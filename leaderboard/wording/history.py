@@ -6,6 +6,7 @@ from datetime import datetime
 
 from leaderboard.records.history import (
     Again,
+    Baselines,
     Change,
     Entered,
     Gone,
@@ -45,6 +46,10 @@ def change(it: Change) -> str:
             return f"{', '.join(said)}{more}."
         case PeopleChanged():
             return _people(it)
+        case Baselines():
+            who = listed(it.names) if len(it.names) <= NAMED else f"{len(it.names)} entries"
+            are, what = ("is", "a baseline") if len(it.names) == 1 else ("are", "baselines")
+            return f"{who} {are} now {what}, without a rank." if it.made else f"{who} {are} no longer {what}."
         case Texts():
             return f"The description of {listed(it.names) if len(it.names) <= NAMED else f'{len(it.names)} entries'} changed."
     return "No change is visible here."

@@ -11,6 +11,7 @@ from leaderboard.boards.history import Moment, chart, steps
 from leaderboard.records.board import Board
 from leaderboard.records.history import (
     Again,
+    Baselines,
     Change,
     Entered,
     Gone,
@@ -155,3 +156,9 @@ def test_a_ranking_that_is_shown_again_is_one_of_before():
     found = steps([first, second, again])
     assert [type(one) for one in found[0].changes[:2]] == [Again, Entered]
     assert [(step, change) for step in found[1:] for change in step.changes if isinstance(change, Again)] == []
+
+
+def test_entries_that_became_baselines_or_are_none_any_more_are_named():
+    entries = [NOW.entries[0].model_copy(update={"baseline": True}), *NOW.entries[1:]]
+    marked = NOW.model_copy(update={"entries": entries})
+    assert changes(NOW, marked) == (Baselines(("gable",)),) and changes(marked, NOW) == (Baselines(("gable",), made=False),)

@@ -8,6 +8,7 @@ import pytest
 
 from leaderboard.records.history import (
     Again,
+    Baselines,
     Entered,
     Gone,
     Leaving,
@@ -59,6 +60,9 @@ MOVES = tuple(Move(name, 1, 2) for name in "abcdef")
         (PeopleChanged(120, 150, False, False), "People: 30 more votes, 150 in all."),
         (PeopleChanged(90, 60, True, False), "People: 30 fewer ratings, 60 in all."),
         (PeopleChanged(120, 90, True, True), "People's votes and ratings are now of another study: 90 ratings."),
+        (Baselines(("hip",)), "hip is now a baseline, without a rank."),
+        (Baselines(("hip", "ridge")), "hip and ridge are now baselines, without a rank."),
+        (Baselines(tuple("abcd"), made=False), "4 entries are no longer baselines."),
         (Texts(("gable",)), "The description of gable changed."),
         (Texts(tuple("abcd")), "The description of 4 entries changed."),
     ],
