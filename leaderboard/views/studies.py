@@ -68,8 +68,8 @@ class Echo:
 
 @dataclass(frozen=True)
 class StudyBrief:
-    """Findings of a study for a list: `basis` is its number of answers and people, `answers` is None where only means were published,
-    `between` how often two people agree, `missing` the reason why that is unknown, `first` the first finding."""
+    """Findings of a study for a list. `basis` is its number of answers and people; `answers` is None where only means were published.
+    `between` is how often two people agree, and `missing` the reason why that is unknown. `first` is the first finding."""
 
     basis: str
     answers: int | None
