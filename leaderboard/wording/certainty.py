@@ -28,8 +28,8 @@ SENTENCES = {
     "ranks": "Small numbers under a rank: its 95 % range, for all entries at once.",
     "alone": "95 % range of its rank: {a} to {b} for this entry alone, {c} to {d} for all entries at once.",
     "first": "Only the first {most} entries are tested against each other.",
-    "partial": "Not every entry has values on all {n} {items}: the entries have {counts} each. A mean over easier {items} is better for "
-    "that reason alone.",
+    "partial": "These ranks are not tested. They compare means over different {items}: the entries have values on {counts} of {n} {items}. "
+    "A mean over easier {items} is better for that reason alone.",
     "lacks": "Not tested: this entry lacks {items} that most other entries have.",
     "better": "{better} is better: p {p} for this pair alone.",
     "not_apart": "A and B are tied: p {p}.",
@@ -79,13 +79,12 @@ def foot(board: Board, standing: Ranks) -> list[str]:
         return []
     unit = board.unit
     names = {"n": unit.n, "item": unit.noun, "items": plural(unit.noun), "least_rare": GROUPS_FOR_RARE_FAILURES}
-    partial = list(_partial(board, standing))
     if unit.n < GROUPS_FOR_BOARD_INTERVAL:
-        return [*partial, few(unit.n, unit)]
+        return [few(unit.n, unit)]
     by_rule = standing is board.overall and board.overall.rule != "primary"
     has_brackets = any(standing.group)
     keys = {
-        "pm": not partial,
+        "pm": not partial(board, standing),
         "rare": unit.n < GROUPS_FOR_RARE_FAILURES,
         "overall": has_brackets and by_rule,
         "bracket": has_brackets and not by_rule,
@@ -101,17 +100,18 @@ def foot(board: Board, standing: Ranks) -> list[str]:
     sentences += [SENTENCES["fixed"].format(metric=titles[slug], item=unit.noun) for slug in fixed]
     if not has_brackets:
         sentences += _few_of(board, standing, fixed)
-    return [*partial, *sentences]
+    return sentences
 
 
-def _partial(board: Board, standing: Ranks) -> Iterator[str]:
-    """Sentence on a column of imported values in which entries lack items. An item that an entry of this service lacks gets the worst value
-    instead."""
+def partial(board: Board, standing: Ranks) -> str:
+    """Sentence on a column of imported values in which entries lack items, empty for others. An item that an entry of this service lacks
+    gets the worst value instead."""
     column = next((metric for metric in board.metrics if metric is standing), board.primary) if board.imported else None
     counts = [n for n, value in zip(column.n, column.value, strict=True) if value is not None] if column is not None else []
-    if any(n < board.unit.n for n in counts):
-        span = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else str(counts[0])
-        yield SENTENCES["partial"].format(counts=span, n=board.unit.n, items=plural(board.unit.noun))
+    if not any(n < board.unit.n for n in counts):
+        return ""
+    span = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else str(counts[0])
+    return SENTENCES["partial"].format(counts=span, n=board.unit.n, items=plural(board.unit.noun))
 
 
 def _few_of(board: Board, standing: Ranks, fixed: Sequence[str]) -> Iterator[str]:
