@@ -10,7 +10,7 @@ from leaderboard.records.unit import Unit
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL, GROUPS_FOR_RARE_FAILURES
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
 from leaderboard.stats.uncertainty import ALPHA, FIRST, RULE, Interval
-from leaderboard.wording.nouns import counted, plural
+from leaderboard.wording.nouns import counted, plural, verb
 from leaderboard.wording.statement import Statement, name, person
 
 RANGES = "95 % ranges of the ranks, for all entries at once"
@@ -124,17 +124,21 @@ def _few_of(board: Board, standing: Ranks, fixed: Sequence[str]) -> Iterator[str
 
 
 def first_place(board: Board) -> Statement:
-    """Statement on how many others may be first; empty where no rank interval is known."""
+    """Statement on how many others may be first, of the entries that are tested; empty where no rank interval is known."""
     overall = board.overall
     may = sum(low == 1 for low in overall.rank_low)
+    tested = sum(low is not None for low in overall.rank_low)
+    untested = overall.n_ranked - tested
+    apart = f" {counted(untested, 'entry')} {verb('is', untested)} not tested." if untested else ""
     leaders = [board.entries[n].name for n in overall.leaders]
     if not may or not leaders:
         return Statement()
     if len(leaders) > 1:
-        return Statement.of(f"{len(leaders)} entries share first place. {may} entries may be first ({RANGES}).")
+        return Statement.of(f"{len(leaders)} entries share first place. {may} entries may be first ({RANGES}).{apart}")
     if may == 1:
-        return Statement.of("Only ", name(leaders[0]), f" may be first ({RANGES}).")
-    return Statement.of(name(leaders[0]), f" is first. {counted(may - 1, 'other entry')} may be first too ({RANGES}).")
+        only = f"Of the {counted(tested, 'tested entry')}, only " if untested else "Only "
+        return Statement.of(only, name(leaders[0]), f" may be first ({RANGES}).{apart}")
+    return Statement.of(name(leaders[0]), f" is first. {counted(may - 1, 'other entry')} may be first too ({RANGES}).{apart}")
 
 
 def leads(board: Board, standing: Ranks) -> Statement:
