@@ -134,7 +134,7 @@ def _few_of(board: Board, standing: Ranks, fixed: Sequence[str]) -> Iterator[str
 
 
 def not_tested(n: int) -> str:
-    """`1 entry is not tested`."""
+    """Clause on entries that are not tested: `1 entry is not tested`."""
     return f"{counted(n, 'entry')} {verb('is', n)} not tested"
 
 
