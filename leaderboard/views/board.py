@@ -148,7 +148,7 @@ def _scoring_context(place: PhasePlace, snapshot: Snapshot | None) -> dict:
     again = latest if latest is not None and latest.state == EvaluationBatch.State.BUILDING and not latest.outdated() else None
     context = {"outdated": sentences(outdated), "waits": any(not column.computed for column in outdated)}
     context |= {"again": again.progress() if again else None, "stale": snapshot and snapshot.revision < place.phase.board_revision}
-    if place.challenge.kind.reader > 1 and not place.phase.is_imported:  # files of other kinds were never read otherwise
+    if place.challenge.kind.reader > 1 and place.phase.has_files:  # files of other kinds were never read otherwise
         context["read_anew"] = EvaluationBatch.is_prepared(place.phase)
         context["misread"] = snapshot and snapshot.batch.reference and snapshot.batch.reference.misread
     return context
@@ -427,12 +427,11 @@ def standing_context(place: PhasePlace) -> dict:
         )
 
     oldest = min((entry.received_at for entry in queued if entry.received_at), default=None)
-    takes = place.phase.is_open(place.now) and not place.phase.is_imported
     return {
         "n_queued": sum(entry.status != Status.UPLOADING for entry in queued),
         "oldest": (place.now - oldest).total_seconds() if oldest else None,
         "own": own,
-        "quota": quota_of(place.phase, team, place.now) if team is not None and takes else None,
+        "quota": quota_of(place.phase, team, place.now) if team is not None and place.phase.takes_uploads(place.now) else None,
         "team_id": team,
     }
 

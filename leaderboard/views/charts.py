@@ -74,9 +74,9 @@ class MetricCharts:
     @property
     def all(self) -> list[tuple[str, str, Chart]]:
         found, phase, noun = [], self.place.phase, self.place.challenge.item_noun
-        if not phase.is_imported and (not phase.withhold_items or self.place.viewer.organizes):
+        if phase.may_show_items and (not phase.withhold_items or self.place.viewer.organizes):
             found.append((f"Scores per {noun}", "distributions", self.distributions()))
-        if not phase.is_imported:
+        if phase.has_teams:
             found.append(("The best score over time", "progress", self.progress()))
         found.append(("Ranks and their intervals" if self.board.n_items else "Ranks", "ranks", self.ranks()))
         titles = {name: field.scale.format(item=noun) for name, field in PUBLIC_FIELDS.items() if field.scale}

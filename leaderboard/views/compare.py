@@ -208,7 +208,7 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: Sequence[EntryPlac
     shown = metrics.get(request.GET.get("metric", "")) or main(metrics.values())
     study, pairs = _pairs(place, shown, chosen)
     context |= {"shown_metric": shown, "claim": comparison_words.statement(shown.order, names), "pairs": pairs, "study": study}
-    items = ground.batch.item_ids if place.challenge.kind.images and not place.phase.is_imported else []
+    items = ground.batch.item_ids if place.challenge.kind.images and place.phase.has_files else []
     if items:
         item = asked_item if (asked_item := request.GET.get("item")) in items else items[0]
         context |= _pictures(chosen, ground, item) | {"item": item, "view_names": items}
@@ -256,7 +256,7 @@ def _two(request: HttpRequest, place: PhasePlace, chosen: Sequence[EntryPlace], 
         "units": plural(ground.unit.noun),
         "judged": [(one.study, pair_words(one.summary, one.labels[ids[0]], one.labels[ids[1]], one.study.noun)) for one in judged],
     }
-    if not comparisons or not ground.is_tested or place.phase.is_imported:
+    if not comparisons or not ground.is_tested or not place.phase.may_show_items:
         return context
     # One metric item by item, the one that differs most unless another is asked for.
     metric = request.GET.get("metric")

@@ -131,7 +131,7 @@ def calendar(request: HttpRequest, challenge: str) -> HttpResponse:
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Plumbline//dates//EN", "CALSCALE:GREGORIAN"]
     for phase in place.phases:
         for name, at in (("opens", phase.opens_at), ("closes", phase.closes_at)):
-            if at is None or phase.is_imported:
+            if at is None or not phase.has_teams:
                 continue
             start = at.astimezone(UTC)
             # As RFC 5545 §3.3.11 writes text.

@@ -74,7 +74,7 @@ def test_rows_become_entries_with_single_figures(tmp_path):
     apply(parse(bundle(tmp_path)).definition)
     phase = phase_of()
     batch = EvaluationBatch.current(phase)
-    assert (batch.is_imported, batch.item_ids, batch.version, phase.results_source) == (True, [], 1, "a paper, table 1")
+    assert (batch.reference, batch.item_ids, batch.version, phase.results_source) == (None, [], 1, "a paper, table 1")
     assert list(phase.submissions.order_by("number").values_list("method_name", "status", "description")) == [
         ("One", "scored", "2020"),
         ("Two", "scored", "2021"),
