@@ -44,7 +44,7 @@ from leaderboard.wording import board as board_words
 from leaderboard.wording import claim as claim_words
 from leaderboard.wording import people as people_words
 from leaderboard.wording import study as study_words
-from leaderboard.wording.nouns import counted, plural, sampled_noun
+from leaderboard.wording.nouns import plural, sampled_noun
 from leaderboard.wording.statement import Statement
 from submissions.errors import Refused
 from submissions.lookup import YEAR, PhasePlace, phase_place
@@ -126,9 +126,9 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         # The sentence that a pasted link of the board shows.
         front = snapshot.front
         said = contradiction.statement(front.parted) if front and front.parted else contradiction.first(front) if front else ""
-        counts = f"{counted(snapshot.n_entries, 'entry')} of {counted(snapshot.n_teams, 'team')}."
+        counts = board_words.size(snapshot.n_entries, snapshot.n_teams if place.phase.has_teams else None)
         table_url = reverse("snapshot_export", args=[challenge, phase, snapshot.digest, "csv"])
-        context |= {"share_words": f"{said} {counts}".strip(), "table_url": table_url}
+        context |= {"share_words": f"{said} {counts}.".strip(), "table_url": table_url}
     response = render(request, "leaderboard/board.html", context)
 
     # The columns that the address chose are kept in the browser; "usual" forgets them.

@@ -93,6 +93,8 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
         "evaluation": evaluation,
         # Metrics whose median, worst and best may be lengths of a reference that the viewer may not see.
         "means_alone": [] if place.viewer.may("phase.see_reference", phase) else [one.slug for one in scored if one.score.holds_lengths],
+        # Of a published table only some have intervals: those with values of enough items.
+        "has_intervals": phase.is_measured_here or any(None not in result.cell.ends for result in scored),
         "has_micro": any(result.score.extra for result in scored),
         "certainty": _certainty(evaluation, scored, snapshot, index),
         "units": plural(Unit.of(evaluation.batch.groups, phase.challenge).noun),
