@@ -30,7 +30,7 @@ from leaderboard.viewer import render_scene
 from leaderboard.views.studies import seen
 from leaderboard.wording import certainty
 from leaderboard.wording import comparison as comparison_words
-from leaderboard.wording.board import difference
+from leaderboard.wording.board import difference, entry_name
 from leaderboard.wording.digits import EQUAL, NONE, Rounded, rounded
 from leaderboard.wording.nouns import plural
 from leaderboard.wording.study import pair as pair_words
@@ -119,15 +119,18 @@ def compare(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
 
     # Entries to choose from: the newest ranking's, best first, and the viewer's own.
     board = snapshot.board if (snapshot := current_ranking(place)) is not None else None
-    choices: list[Any] = []
+    choices: dict[int, str] = {}
     if board is not None:
-        choices = [entry for index in board.overall.order[:MAX_CHOICES] if not (entry := board.entries[index]).is_redacted]
+        ranked = [board.entries[index] for index in board.overall.order[:MAX_CHOICES]]
+        choices = {one.id: entry_name(one.name, board.team_of(one), one.number) for one in ranked if not one.is_redacted}
+    others = [one.submission for one in chosen]
     if place.viewer.team_id is not None:
         rest = Submission.objects.filter(own(place.viewer), phase=place.phase, status=Status.SCORED)
-        for it in rest.exclude(pk__in=[one.id for one in choices]).select_related("team")[:MAX_CHOICES]:
-            choices.append({"id": it.pk, "name": it.method_name, "team": it.team.name, "number": it.number})
+        others += rest.exclude(pk__in=choices).select_related("team")[:MAX_CHOICES]
+    for it in others:
+        choices.setdefault(it.pk, entry_name(it.method_name, it.team.name if place.phase.has_teams else "", it.number))
 
-    context = place.context("compare") | {"choices": choices, "a": a, "b": b, "letters": LETTERS, "max_entries": MAX_ENTRIES}
+    context = place.context("compare") | {"choices": choices.items(), "a": a, "b": b, "letters": LETTERS, "max_entries": MAX_ENTRIES}
     if len(chosen) > 1:
         context |= {"a": chosen[0], "b": chosen[1], "others": chosen[2:]}
         context |= (_several if len(chosen) > 2 else _two)(request, place, chosen, ground_of(chosen, board))
