@@ -117,24 +117,27 @@ def compare(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     if a and b and len(chosen) <= 2:
         chosen = [a, b]  # also an entry beside itself
 
-    # Entries to choose from: the newest ranking's, best first, and the viewer's own.
-    board = snapshot.board if (snapshot := current_ranking(place)) is not None else None
-    choices: dict[int, str] = {}
-    if board is not None:
-        ranked = [board.entries[index] for index in board.overall.order[:MAX_CHOICES]]
-        choices = {one.id: entry_name(one.name, board.team_of(one), one.number) for one in ranked if not one.is_redacted}
-    others = [one.submission for one in chosen]
-    if place.viewer.team_id is not None:
-        rest = Submission.objects.filter(own(place.viewer), phase=place.phase, status=Status.SCORED)
-        others += rest.exclude(pk__in=choices).select_related("team")[:MAX_CHOICES]
-    for it in others:
-        choices.setdefault(it.pk, entry_name(it.method_name, it.team.name if place.phase.has_teams else "", it.number))
-
-    context = place.context("compare") | {"choices": choices.items(), "a": a, "b": b, "letters": LETTERS, "max_entries": MAX_ENTRIES}
+    snapshot = current_ranking(place)
+    board = snapshot.board if snapshot is not None else None
+    choices = _choices(place, board, [one.submission for one in chosen]).items()
+    context = place.context("compare") | {"choices": choices, "a": a, "b": b, "letters": LETTERS, "max_entries": MAX_ENTRIES}
     if len(chosen) > 1:
         context |= {"a": chosen[0], "b": chosen[1], "others": chosen[2:]}
         context |= (_several if len(chosen) > 2 else _two)(request, place, chosen, ground_of(chosen, board))
     return render(request, "leaderboard/compare.html", context)
+
+
+def _choices(place: PhasePlace, board: Board | None, chosen: Sequence[Submission]) -> dict[int, str]:
+    """Entries to choose from, by id, with their names: the newest ranking's, best first, then those that are `chosen` and the viewer's."""
+    choices: dict[int, str] = {}
+    if board is not None:
+        ranked = [board.entries[index] for index in board.overall.order[:MAX_CHOICES]]
+        choices = {one.id: entry_name(one.name, board.team_of(one), one.number) for one in ranked if not one.is_redacted}
+    others = [one for one in chosen if one.pk not in choices]
+    if place.viewer.team_id is not None:
+        rest = Submission.objects.filter(own(place.viewer), phase=place.phase, status=Status.SCORED)
+        others += rest.exclude(pk__in=[*choices, *(one.pk for one in others)]).select_related("team")[:MAX_CHOICES]
+    return choices | {one.pk: entry_name(one.method_name, one.team.name if place.phase.has_teams else "", one.number) for one in others}
 
 
 def asked(request: HttpRequest) -> list[str]:
