@@ -69,7 +69,7 @@ class TestRank:
         assert [(one.ahead, one.behind, one.tied, one.untested) for one in found] == [(0, 2, 0, 1), (1, 1, 0, 1), (2, 0, 0, 1)]
 
     def test_an_open_range_says_only_with_the_tests_of_one_metric_which_entries_are_tied(self):
-        """Of five entries the first three are tested: the second is tied with the third, the third with any below."""
+        """The first three of five entries are tested: the second is tied with the third, the third with any below."""
         ranks = {"rank_low": [1, 2, 2, None, None], "rank_high": [1, 5, 5, None, None], "untested": ["", "", "", "first", "first"]}
         board = board_of([0.9, 0.8, 0.7, 0.2, 0.1], overall=ranks)
         pairs = {"tested": [0, 1, 2], "p": [[0.01, 0.01], [0.3], []]}
