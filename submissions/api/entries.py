@@ -333,10 +333,11 @@ def cancel(request: HttpRequest, submission: Id) -> Any:
 @router.post(
     "/submissions/{submission}/withdraw",
     response={200: SubmissionBrief, **ACT_ERRORS},
-    summary="Withdraw an entry, for good",
+    summary="Withdraw an entry that is scored or on hold, for good",
     description=(
-        "Once the phase has closed, its board is frozen or a hidden one was revealed, no earlier entry of your team takes its place on "
-        "the board."
+        "A withdrawn entry that was on hold can no longer be confirmed, and no longer counts among your team's three. Once "
+        "the phase has closed, its board is frozen or a hidden one was revealed, no earlier entry of your team takes the place of a "
+        "withdrawn one on the board."
     ),
 )
 def withdraw(request: HttpRequest, submission: Id) -> Any:
