@@ -293,7 +293,10 @@ def complete(request: HttpRequest, submission: Id) -> Any:
     "/submissions/{submission}/resume",
     response={200: SubmissionBrief, **ACT_ERRORS},
     summary="Continue an upload",
-    description="An upload that had stopped counts again, as one of today's uploads.",
+    description=(
+        "An upload that had stopped counts again: as an upload of today, or, after the phase has closed, of the day for which it counted "
+        "last."
+    ),
 )
 def resume(request: HttpRequest, submission: Id) -> Any:
     found = submission_for(request.user, submission, "submission.send")
@@ -361,7 +364,8 @@ def choose(request: HttpRequest, submission: Id) -> Any:
     summary="Have an entry on hold scored as it is",
     description=(
         "The entry keeps the date of its upload and counts as an upload of today. After the end of the phase this is possible "
-        "for 24 hours, for entries from before the end; not once the board has been frozen or revealed."
+        "for 24 hours, for entries from before the end; the entry then counts as an upload of the day for which it counted last. It is "
+        "not possible once the board has been frozen or revealed."
     ),
 )
 def confirm(request: HttpRequest, submission: Id) -> Any:
@@ -377,7 +381,7 @@ def confirm(request: HttpRequest, submission: Id) -> Any:
     summary="Try a failed entry again",
     description=(
         "While the phase is open, a retry counts as an upload of today. For a week after the end, you can retry an entry "
-        "that the service failed to score. This counts as an upload of the day on which the entry was sent. Organizers' retries "
+        "that the service failed to score. This counts as an upload of the day for which the entry counted last. Organizers' retries "
         "need no upload left."
     ),
 )

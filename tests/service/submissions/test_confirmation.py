@@ -8,7 +8,7 @@ import io
 import json
 import re
 import zipfile
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from html import unescape
 
 import numpy as np
@@ -134,6 +134,20 @@ class TestHeldBack:
         entry = Submission.objects.get(pk=entry.pk)
         entry.confirm(now + 23 * HOUR)
         assert entry.created_at == now - MINUTE
+
+    def test_its_page_names_the_day_for_which_it_would_count(self, given_out, people, scored):
+        entry = scored(items=scaled(gables(), 1000))
+
+        def said() -> str:
+            page = re.sub(r"<[^>]*>", "", browser(people.mate).get(f"/entries/{entry.pk}/").content.decode())
+            return re.search(r"it counts as an upload of ([^.]*)\.", " ".join(page.split()))[1]
+
+        assert said() == "today"
+        # Its place is of 30 May on the phase's clock, a day later than in UTC.
+        now = timezone.now()
+        Phase.objects.filter(pk=given_out.pk).update(opens_at=now - timedelta(days=9), closes_at=now - MINUTE, time_zone="Pacific/Auckland")
+        Submission.objects.filter(pk=entry.pk).update(created_at=datetime(2026, 5, 29, 20, tzinfo=UTC))
+        assert said() == "30 May 2026"
 
     @pytest.mark.parametrize(
         ("changes", "after", "code"),
