@@ -6,7 +6,7 @@ from leaderboard.wording.nouns import counted
 
 
 def estimated_from(timed: int, columns: int) -> str:
-    """What the cost of a re-evaluation is estimated from, with `timed` of the phase's `columns` metrics timed in its scores."""
+    """The sources of the estimated cost of a re-evaluation, with `timed` of the phase's `columns` metrics timed in its scores."""
     if not timed:
         return "what the metrics declare, because the phase has no timed scores yet"
     if timed < columns:
