@@ -99,7 +99,7 @@ class TestForecast:
         small = replace(self.SHEET, samples=ITEMS_FOR_FIGURE - 1)
         assert study_forecast.raters_for_comparison(small, Habits(0.3)) is None
         lines = study_forecast.table(replace(small, pairs=1000), Habits(0.3))
-        assert [line.has_few_samples for line in lines] == [True] * 5 and not any(line.compares for line in lines)
+        assert [(line.has_few_samples, line.compares) for line in lines] == [(True, False)] * 5
         assert lines[-1].shared > ANSWERS_FOR_ANOTHER_RATER, "answers alone would be enough"
         assert not study_forecast.forecast(everything, Habits(), RATERS_FOR_FIGURE - 1).compares
         assert study_forecast.raters_for_comparison(Sheet(28, 1000, 3, Overlap(0.0, 1)), Habits(), 50) is None
