@@ -107,10 +107,10 @@ def board_card(request: HttpRequest, challenge: str, phase: str) -> HttpResponse
     counts = f"{counted(snapshot.n_teams, 'team')} · " if place.phase.has_teams else ""
     counts += counted(snapshot.n_entries, "entry")
     foot = f"{counts} · {_snapshot_words(snapshot, place.phase)}"
-    return sent(board_sheet(front, _line(place.phase), foot, place.challenge.simulated))
+    return sent(board_sheet(front, _line(place.phase), foot, place.challenge.simulated, place.phase.has_teams))
 
 
-def board_sheet(front: Front, line: str, foot: str, simulated: bool) -> Sheet:
+def board_sheet(front: Front, line: str, foot: str, simulated: bool, has_teams: bool = True) -> Sheet:
     """Card of a board by its summary: the contradiction of its first, else of a pair that a single metric reverses, else the first
     three."""
     found = front.parted or front.turned
@@ -118,7 +118,7 @@ def board_sheet(front: Front, line: str, foot: str, simulated: bool) -> Sheet:
         Row(
             str(one.rank),
             legible(one.name, f"entry {one.id}"),
-            f"people: {place(one.place) or '–'}" if front.has_places else legible(one.team, ""),
+            f"people: {place(one.place) or '–'}" if front.has_places else legible(one.team, "") if has_teams else "",
         )
         for one in front.top
     )
