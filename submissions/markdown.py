@@ -41,7 +41,7 @@ SCHEMES = {"http", "https", "mailto"}
 FAULTS = {
     "size": f"it has more than {MAX_CHARACTERS:,} characters, or more than {MAX_HTML:,} as HTML; make it shorter",
     "formulas": f"its formulas have more than {MAX_FORMULAS:,} characters in all; make them shorter",
-    "depth": f"its lists and quotes are nested more than {MAX_DEPTH} deep; take some levels out",
+    "depth": f"its lists and quotes are nested too deep: more than {MAX_DEPTH} elements, two per level of a list; take some levels out",
 }
 
 

@@ -168,8 +168,8 @@ def monotone_rule(spec: MetricSpec) -> str:
     if strict(spec):
         return "In the monotonicity tests, precision, recall and F1 must get worse at every step (strict rule)."
     return (
-        "In the monotonicity tests the distance to the original must not fall at any step; only precision, recall and F1 must get worse "
-        "at every step (weak rule)."
+        "In the monotonicity tests the distance to the original must not fall at any step (weak rule). The strict rule, by which it must "
+        "grow at every step, holds for precision, recall and F1 alone."
     )
 
 

@@ -76,7 +76,7 @@ api = Api(
     title="Plumbline",
     version="1",
     description=(
-        "Everything that participants and visitors can do. Send an API token (made on your account page) as `Authorization: Bearer "
+        "Most of what participants and visitors can do. Send an API token (made on your account page) as `Authorization: Bearer "
         "plumb_…`; public data need none. Errors are problem details (application/problem+json) with a sentence in `detail` and a "
         "stable name in `code`. Lists have pages: follow `next` until it is null."
     ),

@@ -92,6 +92,7 @@ class Rater(models.Model):
             Rater.objects.filter(pk=self.pk).update(
                 removed_at=now, left_at=now, is_counted=False, withdrawn=withdrawn, panel={}, panel_id="", setup={}
             )
+            self.kept_from.clear()  # nothing more is asked, so nobody need know whose browser it was
             self.practice.all().delete()
             self.votes.all().delete()
             self.opinions.all().delete()

@@ -329,6 +329,7 @@ def ordered(seen: Seen, choice: Choice, team: int | None) -> tuple[BoardRows, di
     board = seen.board
     rows = BoardRows(board, choice, team)
     return rows, {
+        "partial": certainty.partial(board, rows.standing),
         "foot": certainty.foot(board, rows.standing),
         "made_before": certainty.before(board),
         "leads": certainty.leads(board, rows.standing),

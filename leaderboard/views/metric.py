@@ -241,7 +241,10 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     column, place = _asked_column(request, key)
     page = MetricPage(request.user, spec, column, place, program)
     difference = page.meaning.difference if page.meaning is not None else None
-    has_own_worst = spec.is_program and spec.worst != "null"
+    if spec.is_program and spec.worst != "null":
+        worst = f"{float(spec.worst):g}, as the program declares"
+    else:
+        worst = "no value; means leave the item out" if spec.is_program and spec.level != "set" else WORST[spec.worst]
     n_contradictions, contradicted = contradictions(request.user, page.studies)
     context = {
         "page": page,
@@ -252,7 +255,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "studies": page.studies,
         "standing": page.standing,
         "peers": peers.of(key),
-        "worst": f"{float(spec.worst):g}, as the program declares" if has_own_worst else WORST[spec.worst],
+        "worst": worst,
         "default": registry.fingerprint(key, {}),
         "mentions": list(paper_figures.mentions(key)),
         "reported": [(paper, words) for paper in paper_figures.studied().values() if (words := paper.reported(key))],

@@ -10,7 +10,7 @@ from leaderboard.records.unit import Unit
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL, GROUPS_FOR_RARE_FAILURES
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
 from leaderboard.stats.uncertainty import ALPHA, FIRST, RULE, Interval
-from leaderboard.wording.nouns import counted, plural
+from leaderboard.wording.nouns import counted, plural, verb
 from leaderboard.wording.statement import Statement, name, person
 
 RANGES = "95 % ranges of the ranks, for all entries at once"
@@ -28,8 +28,8 @@ SENTENCES = {
     "ranks": "Small numbers under a rank: its 95 % range, for all entries at once.",
     "alone": "95 % range of its rank: {a} to {b} for this entry alone, {c} to {d} for all entries at once.",
     "first": "Only the first {most} entries are tested against each other.",
-    "partial": "Not every entry has values on all {n} {items}: the entries have {counts} each. A mean over easier {items} is better for "
-    "that reason alone.",
+    "partial": "These ranks are not tested. They compare means over different {items}: the entries have values on {counts} of {n} {items}. "
+    "A mean over easier {items} is better for that reason alone.",
     "lacks": "Not tested: this entry lacks {items} that most other entries have.",
     "better": "{better} is better: p {p} for this pair alone.",
     "not_apart": "A and B are tied: p {p}.",
@@ -79,13 +79,12 @@ def foot(board: Board, standing: Ranks) -> list[str]:
         return []
     unit = board.unit
     names = {"n": unit.n, "item": unit.noun, "items": plural(unit.noun), "least_rare": GROUPS_FOR_RARE_FAILURES}
-    partial = list(_partial(board, standing))
     if unit.n < GROUPS_FOR_BOARD_INTERVAL:
-        return [*partial, few(unit.n, unit)]
+        return [few(unit.n, unit)]
     by_rule = standing is board.overall and board.overall.rule != "primary"
     has_brackets = any(standing.group)
     keys = {
-        "pm": not partial,
+        "pm": not partial(board, standing),
         "rare": unit.n < GROUPS_FOR_RARE_FAILURES,
         "overall": has_brackets and by_rule,
         "bracket": has_brackets and not by_rule,
@@ -101,17 +100,18 @@ def foot(board: Board, standing: Ranks) -> list[str]:
     sentences += [SENTENCES["fixed"].format(metric=titles[slug], item=unit.noun) for slug in fixed]
     if not has_brackets:
         sentences += _few_of(board, standing, fixed)
-    return [*partial, *sentences]
+    return sentences
 
 
-def _partial(board: Board, standing: Ranks) -> Iterator[str]:
-    """Sentence on a column of imported values in which entries lack items. An item that an entry of this service lacks gets the worst value
-    instead."""
+def partial(board: Board, standing: Ranks) -> str:
+    """Sentence on a column of imported values in which entries lack items, empty for others. An item that an entry of this service lacks
+    gets the worst value instead."""
     column = next((metric for metric in board.metrics if metric is standing), board.primary) if board.imported else None
     counts = [n for n, value in zip(column.n, column.value, strict=True) if value is not None] if column is not None else []
-    if any(n < board.unit.n for n in counts):
-        span = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else str(counts[0])
-        yield SENTENCES["partial"].format(counts=span, n=board.unit.n, items=plural(board.unit.noun))
+    if not any(n < board.unit.n for n in counts):
+        return ""
+    span = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else str(counts[0])
+    return SENTENCES["partial"].format(counts=span, n=board.unit.n, items=plural(board.unit.noun))
 
 
 def _few_of(board: Board, standing: Ranks, fixed: Sequence[str]) -> Iterator[str]:
@@ -124,17 +124,21 @@ def _few_of(board: Board, standing: Ranks, fixed: Sequence[str]) -> Iterator[str
 
 
 def first_place(board: Board) -> Statement:
-    """Statement on how many others may be first; empty where no rank interval is known."""
+    """Statement on how many others may be first, of the entries that are tested; empty where no rank interval is known."""
     overall = board.overall
     may = sum(low == 1 for low in overall.rank_low)
+    tested = sum(low is not None for low in overall.rank_low)
+    untested = overall.n_ranked - tested
+    apart = f" {counted(untested, 'entry')} {verb('is', untested)} not tested." if untested else ""
     leaders = [board.entries[n].name for n in overall.leaders]
     if not may or not leaders:
         return Statement()
     if len(leaders) > 1:
-        return Statement.of(f"{len(leaders)} entries share first place. {may} entries may be first ({RANGES}).")
+        return Statement.of(f"{len(leaders)} entries share first place. {may} entries may be first ({RANGES}).{apart}")
     if may == 1:
-        return Statement.of("Only ", name(leaders[0]), f" may be first ({RANGES}).")
-    return Statement.of(name(leaders[0]), f" is first. {counted(may - 1, 'other entry')} may be first too ({RANGES}).")
+        only = f"Of the {counted(tested, 'tested entry')}, only " if untested else "Only "
+        return Statement.of(only, name(leaders[0]), f" may be first ({RANGES}).{apart}")
+    return Statement.of(name(leaders[0]), f" is first. {counted(may - 1, 'other entry')} may be first too ({RANGES}).{apart}")
 
 
 def leads(board: Board, standing: Ranks) -> Statement:

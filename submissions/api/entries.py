@@ -376,8 +376,8 @@ def confirm(request: HttpRequest, submission: Id) -> Any:
     summary="Try a failed entry again",
     description=(
         "While the phase is open, a retry counts as an upload of today. For a week after the end, you can retry an entry "
-        "that the service failed to score. This counts as an upload of the day on which the entry was sent. Organizers' retries do not "
-        "count."
+        "that the service failed to score. This counts as an upload of the day on which the entry was sent. Organizers' retries "
+        "need no upload left."
     ),
 )
 def retry(request: HttpRequest, submission: Id) -> Any:

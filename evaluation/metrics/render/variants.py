@@ -86,7 +86,7 @@ def boxed(spec: MetricSpec, function: Callable[..., MetricResult], crops: str = 
         title=f"{spec.title} in boxes",
         doc=f"{spec.title} of single objects, which a detector finds in the references of a scene or the organizers marked. Both images "
         f"are cut to the object's box, and the value is the mean over all objects.{crops} A scene without objects has no value.{note}",
-        origin=Origin((papers.OSIM,), "the paper's comparison within the boxes of objects"),
+        origin=Origin((papers.OSIM,), "as in the paper, objects are cut out by their boxes and compared"),
         function=function,
         ahead=None,
         params=(*(param for param in spec.params if param != PRECISION), replace(LOOKING[0], name="detector"), *LOOKING[1:], PRECISION),

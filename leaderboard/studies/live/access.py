@@ -55,7 +55,7 @@ def rater_of(request: HttpRequest, study: Study) -> Rater | None:
     if request.user.is_authenticated:
         for rater in raters:
             # Without an account: nothing more on entries of the account that uses their browser, also once it is logged out.
-            if rater.user_id is None and not rater.kept_from.filter(pk=request.user.pk).exists():
+            if rater.user_id is None and rater.left_at is None and not rater.kept_from.filter(pk=request.user.pk).exists():
                 rater.kept_from.add(request.user)
     # A logged-in rater is that account here, whoever used this browser before.
     return max(raters, key=lambda rater: rater.user_id is not None, default=None)

@@ -85,11 +85,20 @@ def test_kits_and_pages_name_it_by_address(client, phase, people, served, settin
     runs = [step["run"] for step in action["jobs"]["entry"]["steps"] if "run" in step]
     assert runs[0] == f'python -m pip install "{address}"' and "plumbline upload" in runs[2] and "gh pr comment" in runs[3]
     assert "${{ secrets.PLUMBLINE_TOKEN }}" in texts["github-action.yml"]
+    assert "`notebook.ipynb`" in texts["README.md"] and "`github-action.yml`" in texts["README.md"]
     notebook = json.loads(texts["notebook.ipynb"])
     assert notebook["nbformat"] == 4 and address in notebook["cells"][1]["source"]
     client.force_login(people.owner)
     for page in (reverse("upload", args=[phase.challenge.slug, phase.slug]), "/docs/client/"):
         assert f"http://testserver/client/{served}" in client.get(page).content.decode()
+
+
+def test_a_kit_names_notebook_and_action_only_where_it_has_them(phase, settings, tmp_path):
+    settings.PACKAGE = tmp_path / "package"  # none was made
+    with write_kit(phase) as kit, zipfile.ZipFile(kit) as files:
+        texts = {name.split("/", 1)[1]: files.read(name).decode() for name in files.namelist() if name.count("/") == 1}
+    assert set(texts) == {"README.md", "manifest.json"} and "python -m submissions.client" in texts["README.md"]
+    assert "notebook.ipynb" not in texts["README.md"] and "github-action.yml" not in texts["README.md"]
 
 
 def test_a_kit_with_networks_installs_what_they_need(phase, served):

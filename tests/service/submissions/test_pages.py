@@ -114,6 +114,15 @@ def test_pages_of_a_challenge_are_tabs_and_hidden_with_it(client, phase, people)
     assert "Edit this page" in read(client, "challenge_page", challenge.slug, "faq", user=people.organizer)
 
 
+def test_a_limit_of_none_a_day_is_not_no_limit(client, phase):
+    Phase.objects.filter(pk=phase.pk).update(limit_per_day=0, limit_total=None)
+    words = " ".join(read(client, "challenge", phase.challenge.slug).split())
+    assert words.count("0 a day") == 2 and "no limit" not in words
+    Phase.objects.filter(pk=phase.pk).update(limit_per_day=None)
+    words = " ".join(read(client, "challenge", phase.challenge.slug).split())
+    assert words.count("no limit") == 2 and "a day" not in words
+
+
 def test_announcements_of_later_are_not_shown_yet(client, challenge):
     challenge.announcements.create(title="Tomorrow's news", published_at=timezone.now() + timedelta(days=1))
     assert "Tomorrow" not in read(client, "challenge", challenge.slug)

@@ -17,6 +17,12 @@ def test_the_orders_first_place_is_as_firm_as_its_rank_intervals():
     level = {"rank": [1, 1, 3], "rank_low": [1, 1, 1], "rank_high": [3, 3, 3]}
     said = certainty.first_place(board_of([0.9, 0.9, 0.1], overall=level))
     assert said.text == "2 entries share first place. 3 entries may be first (95 % ranges of the ranks, for all entries at once)."
+    untested = {"rank_low": [1, 2, None], "rank_high": [1, 2, None]}
+    said = certainty.first_place(board_of([0.9, 0.8, 0.1], overall=untested))
+    assert said.text.startswith("Of the 2 tested entries, only method 0 may be first (") and said.text.endswith("). 1 entry is not tested.")
+    untested = {"rank_low": [1, 1, None], "rank_high": [2, 2, None]}
+    said = certainty.first_place(board_of([0.9, 0.8, 0.1], overall=untested))
+    assert said.text.startswith("method 0 is first. 1 other entry may be first too (") and said.text.endswith("). 1 entry is not tested.")
     nothing = {"rank_low": [None] * 3, "rank_high": [None] * 3}
     assert not certainty.first_place(board_of([0.9, 0.8, 0.1], overall=nothing))  # too few items for any
 

@@ -89,7 +89,7 @@ def test_its_study_is_of_the_answers(folder, client):
     assert record is not None and set(record.criteria["quality"].metrics) == {"psnr-y", "lpips", "constant", "coin"}
     board = snapshots.make(Challenge.objects.get().phases.get(), "public").board
     assert board.n_items == 2 and [one.title for one in board.metrics] == ["PSNR (luma)", LPIPS]
-    assert "have 1 to 2 each" in certainty.foot(board, board.overall)[0]
+    assert "on 1 to 2 of " in certainty.partial(board, board.overall)
     assert client.get("/challenges/judged/main/").context["published"].record == record
     assert [row.found.answers for row in client.get("/studies/").context["rows"]] == [record.criteria["quality"].answers]
 

@@ -95,6 +95,11 @@ def test_its_page_is_that_of_any_metric_and_says_whose_it_is(client, phase, tmp_
     assert client.get(files_address).status_code == 404
 
 
+def test_its_page_says_that_means_leave_out_an_item_without_a_value(client, phase, tmp_path):
+    row = programs.ready(phase.challenge, tmp_path, worst="null")
+    assert "<dd>no value; means leave the item out</dd>" in client.get(f"/metrics/{row.full_key}/").content.decode()
+
+
 def test_its_column_is_marked_on_the_board(client, phase, scored, tmp_path):
     need("sandbox")
     row = programs.ready(phase.challenge, tmp_path, source="https://example.org/lengths")

@@ -218,6 +218,14 @@ class TestWhoSeesIt:
                 assert "ridge-net" not in page and ("CET" in page or "CEST" in page)
         assert "ridge-net" in text(signed_in(people.organizer).get(address(ranked)))
 
+    @pytest.mark.parametrize(("days", "opens_with_phase"), [(1, True), (3, False)])
+    def test_before_the_phase_a_hidden_board_says_when_it_opens_itself(self, client, ranked, days, opens_with_phase):
+        opens, shown = timezone.now() + timedelta(days=2), timezone.now() + timedelta(days=days)
+        Phase.objects.filter(pk=ranked.pk).update(opens_at=opens, board="hidden", board_at=shown)
+        page = text(client.get(address(ranked)))
+        assert ("its leaderboard opens then" in page) == opens_with_phase
+        assert ("The organizers show this leaderboard from" in page) != opens_with_phase
+
     def test_hidden_snapshots_and_exports_are_not_served_either(self, client, ranked, people):
         digest = Snapshot.current(ranked, "public").digest
         Phase.objects.filter(pk=ranked.pk).update(board="hidden", board_at=timezone.now() + timedelta(days=3))

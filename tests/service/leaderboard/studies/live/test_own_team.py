@@ -242,6 +242,17 @@ def test_who_the_account_is_stays_between_the_rater_and_the_service(roofs, peopl
     assert people.mate.username not in client.get(reverse("admin:leaderboard_rater_change", args=[rater.pk])).content.decode()
 
 
+def test_who_leaves_is_no_more_known_by_the_account_of_their_browser(roofs, people):
+    browser = came_in(roofs)
+    browser.force_login(people.mate)
+    state(browser, roofs)
+    rater = roofs.raters.get()
+    assert list(rater.kept_from.all()) == [people.mate]
+    browser.post(f"/rate/{roofs.key}/leave/", {"act": "withdraw"})
+    browser.get(f"/rate/{roofs.key}/")
+    assert rater.kept_from.count() == 0
+
+
 def test_the_page_of_raters_asks_the_database_no_more_often_for_more_of_them(phase, people, client):
     study = live(phase, people, "pairs", "balanced")
 
