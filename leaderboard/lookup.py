@@ -128,7 +128,7 @@ def organizer_of_measured_phase(view: Callable[..., HttpResponse]) -> Callable[.
     @organizer_of_phase
     @wraps(view)
     def wrapped(request: HttpRequest, phase: Phase, **places: object) -> HttpResponse:
-        if phase.is_imported:
+        if not phase.is_measured_here:
             raise Http404
         return view(request, phase, **places)
 

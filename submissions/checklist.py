@@ -64,7 +64,7 @@ def _upload(viewer: Viewer, phase: Phase | None) -> Step:
     note = ""
     if not phase.has_opened(viewer.now):
         note = "The phase has not opened yet."
-    elif phase.is_imported:
+    elif not phase.has_teams:
         note = f"It ranks figures from {phase.results_source}, and takes no uploads."
     elif not phase.is_open(viewer.now):
         note = "The phase is over. Its leaderboard stays."

@@ -44,11 +44,11 @@ class ChallengePlace:
 
     @cached_property
     def main_phase(self) -> Phase | None:
-        """The phase this viewer looks for now: of the open ones the last that admits their team,
-        else the next to open, else the last."""
+        """The phase this viewer looks for now: of the open ones the last to which their team can upload, else the last; without an open
+        one the next to open, else the last of all."""
         running = [phase for phase in self.phases if phase.is_open(self.now)]
         coming = [phase for phase in self.phases if not phase.has_opened(self.now)]
-        admitting = [phase for phase in running if phase.admits(self.viewer.team_id)]
+        admitting = [phase for phase in running if phase.has_teams and phase.admits(self.viewer.team_id)]
         return next(iter(admitting[-1:] or running[-1:] or coming[:1] or self.phases[-1:]), None)
 
     def context(self, here: str) -> dict[str, Any]:

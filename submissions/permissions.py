@@ -112,18 +112,16 @@ def _see_scores(v: Viewer, submission: Submission) -> bool:
 def _see_geometry(v: Viewer, submission: Submission) -> bool:
     """Its parsed items beside the reference: only where the reference itself may be seen."""
     mine = _own(v, submission) or _on_board(v, submission)
-    if submission.phase.is_imported:
-        return False  # there is none
-    return v.organizes or (mine and sees_reference(v, submission.phase))
+    return submission.phase.has_files and (v.organizes or (mine and sees_reference(v, submission.phase)))
 
 
 def _see_render(v: Viewer, submission: Submission) -> bool:
     """Return what its team has sent, drawn without anything of the reference."""
-    return not submission.phase.is_imported and (v.organizes or _own(v, submission) or _see_geometry(v, submission))
+    return submission.phase.has_files and (v.organizes or _own(v, submission) or _see_geometry(v, submission))
 
 
 def _see_tests(v: Viewer, submission: Submission) -> bool:
-    """Return whether they see tests that are computed from its values of single items. Imported values show no more than that."""
+    """Return whether they see tests that are computed from its values of single items."""
     return v.organizes or (_see_scores(v, submission) and not submission.phase.withhold_items)
 
 
@@ -158,11 +156,11 @@ RULES: dict[str, Callable[[Viewer, Any], bool]] = {
     "submission.see": sees_entry,
     "submission.see_state": lambda v, s: sees_entry(v, s) or sees_disqualification(v, s),
     "submission.see_scores": _see_scores,
-    "submission.see_items": lambda v, s: not s.phase.is_imported and _see_tests(v, s),
+    "submission.see_items": lambda v, s: s.phase.may_show_items and _see_tests(v, s),
     "submission.see_tests": _see_tests,
     "submission.see_geometry": _see_geometry,
     "submission.see_render": _see_render,
-    "submission.download": lambda v, s: not s.phase.is_imported and (v.organizes or _own(v, s)),
+    "submission.download": lambda v, s: s.phase.has_files and (v.organizes or _own(v, s)),
     "submission.see_problems": lambda v, s: v.organizes or _own(v, s),
     "submission.manage": lambda v, s: _own(v, s) and v.reaches(Scope.SUBMIT),  # pause it, edit its texts, cancel, withdraw
     "submission.send": lambda v, s: _own(v, s) and v.reaches(Scope.SUBMIT) and v.participates,  # its parts, complete, confirm, choose

@@ -52,7 +52,7 @@ FIXED: Mapping[tuple[State, Reason | None], str] = {
     (State.CANCELLED, Reason.EXPIRED): "The upload was not finished in time.",
     (State.CANCELLED, None): "The entry was cancelled.",
     (State.WITHDRAWN, None): "The team withdrew this entry.",
-    (State.SCORED, Reason.IMPORTED): "The entry's figures were imported as they were published. There are no files and no items.",
+    (State.SCORED, Reason.IMPORTED): "The entry's figures were imported as they were published. There are no files.",
 }
 UNUSED = "The entry used none of your uploads."
 TO_DO: Mapping[tuple[State, Reason | None], str] = {

@@ -95,10 +95,6 @@ class EvaluationBatch(models.Model):
         return [Column.of(one) for one in self.metrics]
 
     @property
-    def is_imported(self) -> bool:
-        return self.results_id is not None
-
-    @property
     def is_live(self) -> bool:
         """Return whether anybody looks at its scores, or will."""
         return self.state in (self.State.CURRENT, self.State.BUILDING)
@@ -190,7 +186,7 @@ class EvaluationBatch(models.Model):
             columns = told_apart([metric.column() for metric in PhaseMetric.objects.filter(phase=phase) if not metric.is_retired])
             old = cls.current(phase)
             reference = reference or (old.reference if old else phase.references.order_by("-version").first())
-            if phase.is_imported:
+            if not phase.is_measured_here:
                 raise Refused("This phase ranks imported figures, so there is nothing to score; import its table again.", "imported")
             if reference is None:
                 raise Refused("This phase has no reference; add one before its entries can be scored.", "no_reference")
@@ -267,8 +263,9 @@ class EvaluationBatch(models.Model):
         return self.reference.cache_key(self.unit_scale, fingerprints, self.reference.item_ids[start:stop])
 
     def cache_keys(self) -> list[str]:
-        """The keys of all parts that an entry is cut into; imported figures have none."""
-        return [] if self.is_imported else [self.cache_key(slugs, start, stop) for _, slugs, start, stop in part_plan.plan_parts(self)]
+        """The keys of all parts that an entry is cut into; none without a reference."""
+        plan = [] if self.reference is None else part_plan.plan_parts(self)
+        return [self.cache_key(slugs, start, stop) for _, slugs, start, stop in plan]
 
     @staticmethod
     def forget_caches(batches: Iterable[EvaluationBatch], needed: Iterable[EvaluationBatch] = ()) -> None:

@@ -139,7 +139,7 @@ class Evaluation(Failable):
     def waiting(self) -> list[Column]:
         """The batch's columns that it has no score in though it is done: the code had another version of the metric, and the phase is
         to be re-evaluated. Imported figures have none such, and columns that are no longer computed wait for nothing."""
-        if self.state != self.State.DONE or self.batch.is_imported:
+        if self.state != self.State.DONE or self.batch.reference_id is None:
             return []
         scored = {score.slug for score in self.scores.all()} | set(self.batch.retired())
         return [column for column in self.batch.columns if column.slug not in scored]

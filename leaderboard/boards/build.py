@@ -188,11 +188,11 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
         phase=PhaseRules(
             slug=phase.slug,
             title=phase.title,
-            entries=Phase.Entries.ALL if batch.is_imported else phase.entries,
+            entries=phase.entries if phase.has_teams else Phase.Entries.ALL,
             rule=phase.ranking,
         ),
         reference=batch.version,
-        imported=ImportedFrom(source=phase.results_source, url=phase.results_url) if batch.is_imported else None,
+        imported=None if phase.is_measured_here else ImportedFrom(source=phase.results_source, url=phase.results_url),
         frozen_at=frozen_since(phase, now) if audience == PUBLIC else None,
         n_teams=len({row.submission.team_id for row in participants}),
         n_entries=len(participants),
@@ -259,7 +259,7 @@ def _entries(phase: Phase, batch: EvaluationBatch, columns: Sequence[Column], au
     take the place of its ranked one.
     """
     waiting: dict[int, tuple[str, ...]] = {}  # columns without a score of the entry, which was scored with another version of their metric
-    if not batch.is_imported:
+    if phase.is_measured_here:
         scores = Prefetch("scores", Score.objects.only("evaluation_id", "slug"))
         done = batch.evaluations.filter(state="done").order_by().annotate(n_scores=Count("scores"))
         partly = done.filter(n_scores__lt=len(batch.metrics)).select_related("batch").prefetch_related(scores)
@@ -270,11 +270,11 @@ def _entries(phase: Phase, batch: EvaluationBatch, columns: Sequence[Column], au
     kept_off = set(Submission.objects.kept_off(phase, now).values_list("pk", flat=True))
     entries = Submission.objects.filter(RANKED if audience == ORGANIZERS else on_board(phase, now), phase=phase)
     left_out = ["problems", "warnings", "failure_detail", "upload_data", "missing_items"]
-    if not phase.is_imported:
+    if phase.has_teams:
         left_out.append("description")
     rows = [Row(submission, counted=False) for submission in entries.select_related("team").defer(*left_out)]
     for row in sorted(rows, key=lambda row: (row.received, row.submission.pk)):
-        row.detail = row.submission.description if phase.is_imported else ""
+        row.detail = "" if phase.has_teams else row.submission.description
         row.late = holds(after_freeze, row.submission)
         row.kept_off = row.submission.pk in kept_off
         row.waiting = waiting.get(row.submission.pk, ())
@@ -287,7 +287,7 @@ def _chosen_rows(phase: Phase, batch: EvaluationBatch, eligible: list[Row], prim
     """The entries of each team that the phase counts; baselines, hidden, disqualified and waiting ones stay. `standing` is that of the
     primary metric."""
     rule = phase.entries
-    if rule == Phase.Entries.ALL or batch.is_imported:  # the rows of a table are not attempts of one team
+    if rule == Phase.Entries.ALL or not phase.has_teams:  # each row of a table is another method
         return eligible
     rivals = [row for row in eligible if row.counted and not row.kept_off]
     if rule == Phase.Entries.CHOSEN:

@@ -38,12 +38,17 @@ def _rank(board: Board, index: int) -> OwnRank | None:
     found = OwnRank(rank, n, overall.rank.count(rank), board.rule)
     if ends is None or n < 2:
         return found
-    ahead, behind = ends[0] - 1, n - ends[1]
-    tied = n - 1 - ahead - behind
+    untested = [overall.rank[other] or 0 for other, why in enumerate(overall.untested) if why]
+    ahead = ends[0] - 1 - sum(other < rank for other in untested)
+    behind = n - ends[1] - sum(other > rank for other in untested)
+    tied = n - len(untested) - 1 - ahead - behind
     # They are known where one metric decides the order and is tied on nobody else.
     deciding = board.column(overall.metrics[0]) if overall.rule == "primary" and overall.metrics else None
     names = [] if deciding is None else [board.entries[n].name for n in tied_with(deciding, index)]
-    return replace(found, ahead=ahead, behind=behind, tied=tied, names=tuple(names) if len(names) == tied else ())
+    if behind < 0:  # an open range: it ends with the entries that are not tested, and does not say which tested ones are worse
+        tied, behind = (len(names), tied + behind - len(names)) if deciding is not None else (0, 0)
+    names = names if len(names) == tied else []
+    return replace(found, ahead=ahead, behind=behind, tied=tied, names=tuple(names), untested=len(untested))
 
 
 def tied_with(column: MetricColumn, index: int) -> list[int]:

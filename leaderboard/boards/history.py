@@ -110,7 +110,7 @@ def _changes(before: Board, after: Board, left: Mapping[int, Leaving]) -> Iterat
 def _entered(after: Board, entered: Sequence[int]) -> Entered | None:
     """The entries that are new; rows of an imported table have no team."""
     entries = [(after.entries[n], after.overall.rank[n]) for n in entered]
-    newcomers = (NewEntry(entry.name, entry.team if after.imported is None else "", rank) for entry, rank in entries)
+    newcomers = (NewEntry(entry.name, after.team_of(entry), rank) for entry, rank in entries)
     return Entered(tuple(newcomers)) if entered else None
 
 

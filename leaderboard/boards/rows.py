@@ -129,7 +129,7 @@ class BoardRows:
             for index in self._in_order
             if (self.choice.baselines or not entries[index].baseline)
             and (not self.choice.mine or entries[index].team_id == self.team)
-            and (text in entries[index].name.casefold() or text in entries[index].team.casefold())
+            and (text in entries[index].name.casefold() or text in self.board.team_of(entries[index]).casefold())
         ]
 
     @property
@@ -253,7 +253,7 @@ class BoardRows:
             flags = [word for word in ("baseline", "verified", "late") if getattr(entry, word)]
             stated = tuple(getattr(entry, field.public) for field in self.stated_in_sight.values())
             flags += filter(None, [entry.state])
-            rows.append(Row(index, overall.rank[index], entry.name, entry.team, overall.rank_range(index), tuple(flags), stated))
+            rows.append(Row(index, overall.rank[index], entry.name, board.team_of(entry), overall.rank_range(index), tuple(flags), stated))
         titles = self.stated_titles()
         fields = tuple((field, titles[key]) for key, field in self.stated_in_sight.items())
         return Table(caption, columns, tuple(rows), board.resampled, fields)

@@ -58,7 +58,7 @@ def facts_of(challenge: Challenge) -> Facts:
         scored = phase.submissions.filter(status__in=[Status.SCORED, Status.SCORING]).exclude(artifact_key="")
         stored = [reference_definition(row) for row in phase.references.order_by("version")]
         phases[phase.slug] = PhaseFacts(
-            entries=0 if phase.is_imported else phase.submissions.count(),
+            entries=phase.submissions.count() if phase.has_teams else 0,
             scored=scored.count(),
             is_live=EvaluationBatch.live(phase).exists(),
             closed=phase.closes_at is not None and phase.closes_at <= now,
@@ -278,7 +278,7 @@ def remove_phase(phase: Phase) -> None:
         drop_bytes(key)
     EvaluationBatch.forget_caches(phase.batches.select_related("reference__phase__challenge"))
     phase.snapshots.all().delete()
-    if phase.is_imported:
+    if not phase.has_teams:
         phase.submissions.all().delete()
     phase.batches.all().delete()  # they hold on to their references and tables
     phase.delete()

@@ -64,7 +64,7 @@ def of_set(name: str) -> Challenge | None:
     if challenge is None:
         return None
     phases = list(challenge.phases.all())
-    if TAG not in challenge.tags or [phase.slug for phase in phases] != [PHASE] or not phases[0].is_imported:
+    if TAG not in challenge.tags or [phase.slug for phase in phases] != [PHASE] or phases[0].is_measured_here:
         raise Refused(f"There is a challenge {name} here that was not made of the published set; it stays as it is.", "other_challenge")
     return challenge
 

@@ -85,7 +85,7 @@ def reference_in_force(phase: Phase) -> Reference | None:
 
 
 def results_definition(phase: Phase) -> ResultsDef | None:
-    row = ResultTable.of(phase) if phase.is_imported else None
+    row = None if phase.is_measured_here else ResultTable.of(phase)
     if row is None:
         return None
     opinions = OpinionsDef.from_dict(row.opinions) if row.opinions else None

@@ -430,7 +430,7 @@ class Study(models.Model):
         """The batch whose values answer the study's questions: the current one, unless an earlier one has scores of more of the study's
         entries. Entries that are not stored any more cannot be scored again, so a study keeps their values."""
         current = EvaluationBatch.current(self.phase)
-        if current is None or current.is_imported:
+        if current is None or not self.phase.is_measured_here:
             return current
         batches = self.phase.batches.filter(state__in=[EvaluationBatch.State.CURRENT, EvaluationBatch.State.RETIRED], results=None)
         entries = self.entries.filter(submission__isnull=False).values("submission")

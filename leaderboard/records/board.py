@@ -632,6 +632,10 @@ class Board(Record):
     def primary(self) -> MetricColumn | None:
         return next((metric for metric in self.metrics if metric.is_primary), None)
 
+    def team_of(self, entry: BoardEntry) -> str:
+        """Name of the entry's team; empty where the entries are methods of an imported table, which are of no team."""
+        return entry.team if self.imported is None else ""
+
     def column(self, slug: str) -> MetricColumn | None:
         return next((metric for metric in self.metrics if metric.slug == slug), None)
 

@@ -15,22 +15,23 @@ Named = tuple[str, int]  # an entry's name and id
 @dataclass(frozen=True)
 class FirstPlace:
     """First place in one order, by the metrics or with people, as indices of counted entries. `level` entries share first place, `open`
-    ones may be first too, and the rest are `behind`. `tested` says that `open` comes from the ranges of all places, not only from
-    comparisons with the first. First place is settled where the range of the first ends at 1; where it ends lower and no other may be
-    first, `low_end` is that end."""
+    ones may be first too, the rest are `behind`, and so many are `untested`, which are in no list but `level`. `tested` says that `open`
+    comes from the ranges of all places, not only from comparisons with the first. First place is settled where the range of the first ends
+    at 1; where it ends lower and no other may be first, `low_end` is that end."""
 
     level: list[int]
     open: list[int]
     behind: list[int]
     tested: bool
     low_end: int | None = None
+    untested: int = 0
 
     @classmethod
-    def of(cls, level: list[int], others: list[int], may: Collection[int], high: int | None, tested: bool) -> FirstPlace:
+    def of(cls, level: list[int], others: list[int], may: Collection[int], high: int | None, tested: bool, untested: int = 0) -> FirstPlace:
         """First place of `level` before `others`, of which `may` be first too, unless the range of the first ends, at `high`, with 1."""
         open_ = [n for n in others if n in may] if high != 1 else []
         low_end = high if high != 1 and not open_ and len(level) == 1 else None
-        return cls(level, open_, [n for n in others if n not in open_], tested, low_end)
+        return cls(level, open_, [n for n in others if n not in open_], tested, low_end, untested)
 
     @classmethod
     def by_metrics(cls, overall: Overall) -> FirstPlace | None:
@@ -39,8 +40,9 @@ class FirstPlace:
         own = overall.rank_range(level[0]) if level else None
         if own is None:
             return None
-        others = [n for n in overall.order if (overall.rank[n] or 0) > 1]
-        return cls.of(level, others, [n for n in others if overall.rank_low[n] == 1], own[1], True)
+        others = [n for n in overall.order if (overall.rank[n] or 0) > 1 and overall.rank_low[n] is not None]
+        untested = sum(map(bool, overall.untested))
+        return cls.of(level, others, [n for n in others if overall.rank_low[n] == 1], own[1], True, untested)
 
 
 @dataclass(frozen=True)

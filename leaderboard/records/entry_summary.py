@@ -34,7 +34,7 @@ class Unranked:
 @dataclass(frozen=True)
 class OwnRank:
     """Rank among `ranked` entries, `level` of which share it. Where the order is tested it is significantly ahead of `behind` entries and
-    behind `ahead` ones, and tied with `tied`: by name where the test of one metric says which these are."""
+    behind `ahead` ones, and tied with `tied`: by name where the test of one metric says which these are. `untested` others are neither."""
 
     rank: int
     ranked: int
@@ -44,6 +44,7 @@ class OwnRank:
     behind: int = 0
     tied: int = 0
     names: tuple[str, ...] = ()
+    untested: int = 0
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def _keep(
             packed=packed,
             reproduction=None if reproduction is None else plain(reproduction),
             is_of_results=is_of_results,
-            wanted=AnswerSet.stamp(study, bool(tables.metrics) or phase.is_imported),
+            wanted=AnswerSet.stamp(study, bool(tables.metrics) or not phase.is_measured_here),
         )
     return study
 
@@ -98,7 +98,7 @@ def analyse_due(between: Callable[[Leased], None] = lambda row: None) -> int:
     with logged("answers of a study analysed", row, study.phase, study=study.slug), attempt(row):
         manifest, found = row.unpacked()
         # Columns of imported figures may be these very means.
-        tables = found.tables if found.tables.metrics or study.phase.is_imported else _measured(study, found.tables)
+        tables = _measured(study, found.tables) if not found.tables.metrics and study.phase.is_measured_here else found.tables
         today = datetime.now(UTC).date().isoformat()
         record = analysis.record_of(tables, recording.facts_of(manifest), row.reproduced, made=today, step=beat(row, between))
         if not row.finish(as_plain(record)):

@@ -62,7 +62,7 @@ def picture(submission: Submission, item: str, times: int = 1) -> bytes | None:
 def prepare(phase: Phase) -> None:
     """Make the pictures of the entries that were scored last. For renders their scenes' pictures are asked for too: workers make them
     behind everything else. Pictures that cannot be made are left out, and reported to the operator."""
-    if phase.is_imported:
+    if not phase.has_files:
         return
     done = Evaluation.objects.filter(batch__phase=phase, batch__state=EvaluationBatch.State.CURRENT, state=Evaluation.State.DONE)
     newest = done.exclude(submission__artifact_key="").select_related("submission", "batch__reference").order_by("-finished_at", "-pk")

@@ -44,7 +44,7 @@ from leaderboard.wording import board as board_words
 from leaderboard.wording import claim as claim_words
 from leaderboard.wording import people as people_words
 from leaderboard.wording import study as study_words
-from leaderboard.wording.nouns import counted, plural, sampled_noun
+from leaderboard.wording.nouns import plural, sampled_noun
 from leaderboard.wording.statement import Statement
 from submissions.errors import Refused
 from submissions.lookup import YEAR, PhasePlace, phase_place
@@ -126,9 +126,9 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         # The sentence that a pasted link of the board shows.
         front = snapshot.front
         said = contradiction.statement(front.parted) if front and front.parted else contradiction.first(front) if front else ""
-        counts = f"{counted(snapshot.n_entries, 'entry')} of {counted(snapshot.n_teams, 'team')}."
+        counts = board_words.size(snapshot.n_entries, snapshot.n_teams if place.phase.has_teams else None)
         table_url = reverse("snapshot_export", args=[challenge, phase, snapshot.digest, "csv"])
-        context |= {"share_words": f"{said} {counts}".strip(), "table_url": table_url}
+        context |= {"share_words": f"{said} {counts}.".strip(), "table_url": table_url}
     response = render(request, "leaderboard/board.html", context)
 
     # The columns that the address chose are kept in the browser; "usual" forgets them.
@@ -148,7 +148,7 @@ def _scoring_context(place: PhasePlace, snapshot: Snapshot | None) -> dict:
     again = latest if latest is not None and latest.state == EvaluationBatch.State.BUILDING and not latest.outdated() else None
     context = {"outdated": sentences(outdated), "waits": any(not column.computed for column in outdated)}
     context |= {"again": again.progress() if again else None, "stale": snapshot and snapshot.revision < place.phase.board_revision}
-    if place.challenge.kind.reader > 1 and not place.phase.is_imported:  # files of other kinds were never read otherwise
+    if place.challenge.kind.reader > 1 and place.phase.has_files:  # files of other kinds were never read otherwise
         context["read_anew"] = EvaluationBatch.is_prepared(place.phase)
         context["misread"] = snapshot and snapshot.batch.reference and snapshot.batch.reference.misread
     return context
@@ -428,12 +428,11 @@ def standing_context(place: PhasePlace) -> dict:
         )
 
     oldest = min((entry.received_at for entry in queued if entry.received_at), default=None)
-    takes = place.phase.is_open(place.now) and not place.phase.is_imported
     return {
         "n_queued": sum(entry.status != Status.UPLOADING for entry in queued),
         "oldest": (place.now - oldest).total_seconds() if oldest else None,
         "own": own,
-        "quota": quota_of(place.phase, team, place.now) if team is not None and takes else None,
+        "quota": quota_of(place.phase, team, place.now) if team is not None and place.phase.takes_uploads(place.now) else None,
         "team_id": team,
     }
 

@@ -17,6 +17,7 @@ from leaderboard.lookup import current_ranking, not_shown_yet
 from leaderboard.records.board import Board, MetricColumn
 from leaderboard.records.chart import Chart
 from leaderboard.service.page_cache import PARTS
+from leaderboard.wording.board import entry_name
 from submissions.entry_fields import PUBLIC_FIELDS
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Submission
@@ -69,14 +70,14 @@ class MetricCharts:
 
     @cached_property
     def labels(self) -> list[str]:
-        return [entry.name if self.board.imported else f"{entry.name} ({entry.team})" for entry in self.board.entries]
+        return [entry_name(entry.name, self.board.team_of(entry)) for entry in self.board.entries]
 
     @property
     def all(self) -> list[tuple[str, str, Chart]]:
         found, phase, noun = [], self.place.phase, self.place.challenge.item_noun
-        if not phase.is_imported and (not phase.withhold_items or self.place.viewer.organizes):
+        if phase.may_show_items and (not phase.withhold_items or self.place.viewer.organizes):
             found.append((f"Scores per {noun}", "distributions", self.distributions()))
-        if not phase.is_imported:
+        if phase.has_teams:
             found.append(("The best score over time", "progress", self.progress()))
         found.append(("Ranks and their intervals" if self.board.n_items else "Ranks", "ranks", self.ranks()))
         titles = {name: field.scale.format(item=noun) for name, field in PUBLIC_FIELDS.items() if field.scale}
@@ -108,7 +109,7 @@ class MetricCharts:
         names = ("received_at", "created_at", "method_name", "team__name")
         rows = rows.order_by("-evaluation__submission__received_at")
         recent = rows.values_list("value", *(f"evaluation__submission__{name}" for name in names))[:MAX_RECORDED]
-        points = [boards.Point(received or created, value, f"{method} ({team})") for value, received, created, method, team in recent]
+        points = [boards.Point(received or created, value, entry_name(method, team)) for value, received, created, method, team in recent]
         values = zip(self.board.entries, self.metric.value, strict=True)
         baselines = [(entry.name, value) for entry, value in values if entry.baseline and value is not None]
         return boards.progress(self.metric, points, baselines, zone=phase.zone)

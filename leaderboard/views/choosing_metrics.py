@@ -23,6 +23,7 @@ from leaderboard.service.page_cache import PARTS
 from leaderboard.stats.minimums import ENTRIES_FOR_LIKENESS
 from leaderboard.stats.ranking_variants import TOGETHER, RankingVariant, centre
 from leaderboard.studies.paper_figures import studied
+from leaderboard.wording.board import entry_name
 from leaderboard.wording.board import rule as rule_words
 from submissions.lookup import PhasePlace, phase_place
 
@@ -216,7 +217,7 @@ class Orders:
         """The entries' names, with the team where two have the same one."""
         compared = {index: self.agreement.entries[index] for index in self.agreement.order}
         counts = Counter(entry.name for entry in compared.values())
-        return {index: entry.name if counts[entry.name] == 1 else f"{entry.name} ({entry.team})" for index, entry in compared.items()}
+        return {index: entry.name if counts[entry.name] == 1 else entry_name(entry.name, entry.team) for index, entry in compared.items()}
 
     def _firsts(self, variant: RankingVariant) -> list[int]:
         return [index for index in self.agreement.order if variant.ranks[index] == 1]

@@ -30,7 +30,7 @@ from leaderboard.viewer import render_scene
 from leaderboard.views.studies import seen
 from leaderboard.wording import certainty
 from leaderboard.wording import comparison as comparison_words
-from leaderboard.wording.board import difference
+from leaderboard.wording.board import difference, entry_name
 from leaderboard.wording.digits import EQUAL, NONE, Rounded, rounded
 from leaderboard.wording.nouns import plural
 from leaderboard.wording.study import pair as pair_words
@@ -117,21 +117,27 @@ def compare(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     if a and b and len(chosen) <= 2:
         chosen = [a, b]  # also an entry beside itself
 
-    # Entries to choose from: the newest ranking's, best first, and the viewer's own.
-    board = snapshot.board if (snapshot := current_ranking(place)) is not None else None
-    choices: list[Any] = []
-    if board is not None:
-        choices = [entry for index in board.overall.order[:MAX_CHOICES] if not (entry := board.entries[index]).is_redacted]
-    if place.viewer.team_id is not None:
-        rest = Submission.objects.filter(own(place.viewer), phase=place.phase, status=Status.SCORED)
-        for it in rest.exclude(pk__in=[one.id for one in choices]).select_related("team")[:MAX_CHOICES]:
-            choices.append({"id": it.pk, "name": it.method_name, "team": it.team.name, "number": it.number})
-
+    snapshot = current_ranking(place)
+    board = snapshot.board if snapshot is not None else None
+    choices = _choices(place, board, [one.submission for one in chosen]).items()
     context = place.context("compare") | {"choices": choices, "a": a, "b": b, "letters": LETTERS, "max_entries": MAX_ENTRIES}
     if len(chosen) > 1:
         context |= {"a": chosen[0], "b": chosen[1], "others": chosen[2:]}
         context |= (_several if len(chosen) > 2 else _two)(request, place, chosen, ground_of(chosen, board))
     return render(request, "leaderboard/compare.html", context)
+
+
+def _choices(place: PhasePlace, board: Board | None, chosen: Sequence[Submission]) -> dict[int, str]:
+    """Entries to choose from, by id, with their names: the newest ranking's, best first, then those that are `chosen` and the viewer's."""
+    choices: dict[int, str] = {}
+    if board is not None:
+        ranked = [board.entries[index] for index in board.overall.order[:MAX_CHOICES]]
+        choices = {one.id: entry_name(one.name, board.team_of(one), one.number) for one in ranked if not one.is_redacted}
+    others = [one for one in chosen if one.pk not in choices]
+    if place.viewer.team_id is not None:
+        rest = Submission.objects.filter(own(place.viewer), phase=place.phase, status=Status.SCORED)
+        others += rest.exclude(pk__in=[*choices, *(one.pk for one in others)]).select_related("team")[:MAX_CHOICES]
+    return choices | {one.pk: entry_name(one.method_name, one.team.name if place.phase.has_teams else "", one.number) for one in others}
 
 
 def asked(request: HttpRequest) -> list[str]:
@@ -208,7 +214,7 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: Sequence[EntryPlac
     shown = metrics.get(request.GET.get("metric", "")) or main(metrics.values())
     study, pairs = _pairs(place, shown, chosen)
     context |= {"shown_metric": shown, "claim": comparison_words.statement(shown.order, names), "pairs": pairs, "study": study}
-    items = ground.batch.item_ids if place.challenge.kind.images and not place.phase.is_imported else []
+    items = ground.batch.item_ids if place.challenge.kind.images and place.phase.has_files else []
     if items:
         item = asked_item if (asked_item := request.GET.get("item")) in items else items[0]
         context |= _pictures(chosen, ground, item) | {"item": item, "view_names": items}
@@ -256,7 +262,7 @@ def _two(request: HttpRequest, place: PhasePlace, chosen: Sequence[EntryPlace], 
         "units": plural(ground.unit.noun),
         "judged": [(one.study, pair_words(one.summary, one.labels[ids[0]], one.labels[ids[1]], one.study.noun)) for one in judged],
     }
-    if not comparisons or not ground.is_tested or place.phase.is_imported:
+    if not comparisons or not ground.is_tested or not place.phase.may_show_items:
         return context
     # One metric item by item, the one that differs most unless another is asked for.
     metric = request.GET.get("metric")

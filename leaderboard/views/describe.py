@@ -21,6 +21,7 @@ from leaderboard.exports.tables.file_formats import FILE_FORMATS
 from leaderboard.lookup import shown_board, snapshot_of
 from leaderboard.service.responses import attachment, for_everybody
 from leaderboard.views.board import caption, citation
+from leaderboard.wording.board import size
 from leaderboard.wording.nouns import counted
 from submissions.lookup import ChallengePlace, challenge_place
 from submissions.models import ChallengeFile
@@ -104,7 +105,7 @@ def snapshot_crate(request: HttpRequest, challenge: str, phase: str, digest: str
     ranking = snapshot_of(place.phase, place.viewer, digest)
     cite, board = citation(place, ranking), ranking.board
     table = BoardRows(board, Choice()).table(caption(place, ranking))
-    counts = f"{counted(board.n_entries, 'entry')} of {counted(board.n_teams, 'team')}"
+    counts = size(board.n_entries, board.n_teams if place.phase.has_teams else None)
     if not board.imported:
         counts += f" on {counted(board.n_items, 'item')}"
     about = f"A ranking of {place.challenge.title}, {place.phase.title}, as it stood: {counts}. SHA-256 of its content: {ranking.digest}."

@@ -48,9 +48,9 @@ def reference_files(request: HttpRequest, challenge: str, phase: str) -> HttpRes
     place = phase_place(request.user, challenge, phase)
     place.viewer.require("phase.see_reference", place.phase)
     batch = EvaluationBatch.current(place.phase)
-    if batch is None or batch.is_imported:
+    reference = batch.reference if batch is not None else None
+    if reference is None:
         raise Http404
-    reference = batch.reference
     try:
         if stored_files.store().size(reference.key) > LARGEST_REFERENCE:
             raise Refused("This reference is too large to be packed here; ask the organizers for it.", "too_large")

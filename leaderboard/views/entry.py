@@ -93,6 +93,8 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
         "evaluation": evaluation,
         # Metrics whose median, worst and best may be lengths of a reference that the viewer may not see.
         "means_alone": [] if place.viewer.may("phase.see_reference", phase) else [one.slug for one in scored if one.score.holds_lengths],
+        # Of a published table only some have intervals: those with values of enough items.
+        "has_intervals": phase.is_measured_here or any(None not in result.cell.ends for result in scored),
         "has_micro": any(result.score.extra for result in scored),
         "certainty": _certainty(evaluation, scored, snapshot, index),
         "units": plural(Unit.of(evaluation.batch.groups, phase.challenge).noun),
@@ -365,7 +367,7 @@ class Try:
 def _tries(place: EntryPlace, board: Board | None) -> list[Try]:
     """The team's entries in the phase, the newest first, as far as the viewer may see them; none where this is the only one."""
     submission = place.submission
-    if submission.phase.is_imported or submission.made_as:
+    if not submission.phase.has_teams or submission.made_as:
         return []
     rows = visible_entries(place.viewer, submission.phase).sent().filter(team=submission.team_id).order_by("-created_at", "-id")
     entries = list(rows[:MAX_TRIES])
@@ -399,7 +401,7 @@ def _certainty(evaluation: Evaluation, metric_results: list[Result], snapshot: S
         if result.score.n >= GROUPS_FOR_BOARD_INTERVAL and result.score.is_alike
     ]
     unit = Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge)
-    is_whole = not evaluation.batch.is_imported or all(result.score.n == unit.n for result in metric_results)
+    is_whole = evaluation.batch.phase.is_measured_here or all(result.score.n == unit.n for result in metric_results)
     sentences = certainty.of_values(unit, equal) if is_whole else []
     if snapshot is None or index is None:
         return sentences

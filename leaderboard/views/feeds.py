@@ -22,7 +22,7 @@ from leaderboard.service.page_cache import PARTS
 from leaderboard.service.responses import attachment, for_everybody
 from leaderboard.views.share_cards import NOBODY
 from leaderboard.wording import contradiction
-from leaderboard.wording.nouns import counted
+from leaderboard.wording.board import size
 from submissions.lookup import challenge_place
 from submissions.markdown import laid_out
 from submissions.models import Challenge, Phase
@@ -81,8 +81,8 @@ class BoardFeed(Feed):
 
     def item_description(self, item: Change) -> str:
         snapshot = item.snapshot
-        by = f"By {item.front.team}. " if item.front.team and item.front.level == 1 else ""
-        return f"{by}{counted(snapshot.n_entries, 'entry')} of {counted(snapshot.n_teams, 'team')}; snapshot {snapshot.short}."
+        by = f"By {item.front.team}. " if item.phase.has_teams and item.front.team and item.front.level == 1 else ""
+        return f"{by}{size(snapshot.n_entries, snapshot.n_teams if item.phase.has_teams else None)}; snapshot {snapshot.short}."
 
     def item_link(self, item: Change) -> str:
         return reverse("snapshot", args=[item.phase.challenge.slug, item.phase.slug, item.snapshot.digest])
@@ -131,7 +131,7 @@ def calendar(request: HttpRequest, challenge: str) -> HttpResponse:
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Plumbline//dates//EN", "CALSCALE:GREGORIAN"]
     for phase in place.phases:
         for name, at in (("opens", phase.opens_at), ("closes", phase.closes_at)):
-            if at is None or phase.is_imported:
+            if at is None or not phase.has_teams:
                 continue
             start = at.astimezone(UTC)
             # As RFC 5545 §3.3.11 writes text.

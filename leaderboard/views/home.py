@@ -70,7 +70,7 @@ class Card:
     @property
     def batch(self) -> EvaluationBatch | None:
         """The batch whose items the pictures show; None where not everybody may see them."""
-        is_seen = self.phase and not self.phase.is_imported and self.phase.reference_access == Phase.ReferenceAccess.PUBLIC
+        is_seen = self.phase and self.phase.has_files and self.phase.reference_access == Phase.ReferenceAccess.PUBLIC
         return self.snapshot.batch if self.snapshot is not None and is_seen else None
 
     @property

@@ -24,6 +24,7 @@ from leaderboard.records.cell import Cell
 from leaderboard.records.people import Basis
 from leaderboard.wording.board import rule as rule_words
 from leaderboard.wording.entry_summary import unranked as unranked_words
+from leaderboard.wording.nouns import counted
 from leaderboard.wording.ranks import place, rank_range
 from submissions.entry_states import EntryState, State
 from submissions.lookup import any_team, person_with_page
@@ -143,12 +144,14 @@ def _standing(entry: Submission, board: Board | None, it: EntryState, viewer: Pe
 
 def elsewhere(user: Any, submission: Submission, now: datetime) -> list[tuple[Phase, Standing]]:
     """Other ranks of the entry's team that `user` may see, also under its name in other challenges, the newest phase first. A rank is of
-    a method of the same name, or else of the team's best method there."""
+    a method of the same name, or else of the team's best method there; of a published method only of the same name."""
     if submission.made_as:  # a damaged copy is nobody's method
         return []
     teams = Q(team=submission.team_id) | Q(team__in=submission.team.namesakes().order_by().values("pk"))
-    found = []
-    for line in standings(user, Submission.objects.filter(teams).exclude(phase=submission.phase_id), now):
+    entries, found = Submission.objects.filter(teams).exclude(phase=submission.phase_id), []
+    if not submission.phase.has_teams:  # what has all imported entries is no team, with methods of its own
+        entries = entries.filter(method_name=submission.method_name)
+    for line in standings(user, entries, now):
         ranked = [one for one in line.every if one.rank is not None]
         ranked.sort(key=lambda one: one.entry.method_name != submission.method_name)  # each part by rank, as it was
         found += [(line.phase, one) for one in ranked[:1]]
@@ -166,10 +169,11 @@ def method(request: HttpRequest, pk: int, name: str) -> HttpResponse:
     every = [one.entry for line in lines for one in line.every]
     newest = max(every, key=lambda entry: (bool(entry.card or entry.description), entry.created_at, entry.pk))
     # What a pasted link says: the method's best rank, where it has one.
-    about = f"{name} by {team.name}, on {len(lines)} board{'' if len(lines) == 1 else 's'}."
+    by = f"{name} by {team.name}" if newest.phase.has_teams else name
+    about = f"{by}, on {counted(len(lines), 'board')}."
     if ranked := [line for line in lines if line.best.rank is not None]:
         first = min(ranked, key=lambda line: (line.best.rank or 0, -line.best.n_ranked))
-        about = f"{name} by {team.name}: rank {first.best.rank} of {first.best.n_ranked} on {first.phase}."
+        about = f"{by}: rank {first.best.rank} of {first.best.n_ranked} on {first.phase}."
     context = {
         "name": name,
         "team": team,

@@ -42,7 +42,7 @@ def scoring(place: PhasePlace) -> Scoring | None:
     """Metrics that decide ranks in the phase, without those that may not rank. None before it opens, to all but organizers, and where
     nothing is scored here."""
     phase = place.phase
-    if phase.is_imported or not (phase.has_opened(place.now) or place.viewer.organizes):
+    if not phase.is_measured_here or not (phase.has_opened(place.now) or place.viewer.organizes):
         return None
     columns, snapshot = list(phase.metrics.all()), current_ranking(place)
     board = snapshot.board if snapshot is not None else None

@@ -86,7 +86,7 @@ def _entries(user: User | AnonymousUser, visible: QuerySet[Challenge], words: li
         Found(
             reverse("entry", args=[row.pk]),
             row.method_name,
-            f"{row.team.name} · {row.phase.challenge.title}, {row.phase.title}",
+            f"{f'{row.team.name} · ' if row.phase.has_teams else ''}{row.phase.challenge.title}, {row.phase.title}",
             "baseline" if row.is_baseline else "",
         )
         for row in found.select_related("team", "phase__challenge").order_by("-received_at", "-pk")[:MAX_FOUND]

@@ -76,7 +76,7 @@ def embed(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
                     rank_range(board.overall.rank_range(index)),
                     entry.id,
                     entry.name,
-                    "" if board.imported else entry.team,
+                    board.team_of(entry),
                     Cell(metric, index) if metric is not None else None,
                     place_words(place_),
                 )

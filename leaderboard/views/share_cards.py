@@ -75,9 +75,10 @@ def challenge_card(request: HttpRequest, challenge: str) -> HttpResponse:
     figures = []
     if card.snapshot is not None and card.front is not None and card.front.top:
         first, n_entries = card.front.top[0], card.snapshot.n_entries
+        by_teams = f" by {counted(card.snapshot.n_teams, 'team')}" if card.phase is not None and card.phase.has_teams else ""
         figures = [
             Figure(_name(first.name, first.id), "is first in the ranking by metrics"),
-            Figure(f"{n_entries:,}", f"{plural('entry', n_entries)} by {counted(card.snapshot.n_teams, 'team')}"),
+            Figure(f"{n_entries:,}", f"{plural('entry', n_entries)}{by_teams}"),
         ]
     picture = None
     if found.logo is not None:
@@ -103,12 +104,13 @@ def board_card(request: HttpRequest, challenge: str, phase: str) -> HttpResponse
         words = legible(place.challenge.summary, SERVICE)
         claim, beneath = ((Words(title),),), ((Words(words, "soft"),),)
         return sent(Sheet(legible(place.phase.title, phase), claim, beneath, simulated=place.challenge.simulated))
-    counts = f"{counted(snapshot.n_teams, 'team')} · {counted(snapshot.n_entries, 'entry')}"
+    counts = f"{counted(snapshot.n_teams, 'team')} · " if place.phase.has_teams else ""
+    counts += counted(snapshot.n_entries, "entry")
     foot = f"{counts} · {_snapshot_words(snapshot, place.phase)}"
-    return sent(board_sheet(front, _line(place.phase), foot, place.challenge.simulated))
+    return sent(board_sheet(front, _line(place.phase), foot, place.challenge.simulated, place.phase.has_teams))
 
 
-def board_sheet(front: Front, line: str, foot: str, simulated: bool) -> Sheet:
+def board_sheet(front: Front, line: str, foot: str, simulated: bool, has_teams: bool = True) -> Sheet:
     """Card of a board by its summary: the contradiction of its first, else of a pair that a single metric reverses, else the first
     three."""
     found = front.parted or front.turned
@@ -116,7 +118,7 @@ def board_sheet(front: Front, line: str, foot: str, simulated: bool) -> Sheet:
         Row(
             str(one.rank),
             legible(one.name, f"entry {one.id}"),
-            f"people: {place(one.place) or '–'}" if front.has_places else legible(one.team, ""),
+            f"people: {place(one.place) or '–'}" if front.has_places else legible(one.team, "") if has_teams else "",
         )
         for one in front.top
     )
@@ -168,7 +170,7 @@ def entry_card(request: HttpRequest, pk: int) -> HttpResponse:
     index = snapshot.board.index_of(pk) if snapshot is not None else None
     if snapshot is None or index is None:
         raise Http404
-    picture, item = None, "" if phase.is_imported else thumbnails.item_of(snapshot.batch)
+    picture, item = None, thumbnails.item_of(snapshot.batch) if phase.has_files else ""
     is_public = phase.reference_access == Phase.ReferenceAccess.PUBLIC and place.may("see_render")
     if is_public and submission.artifact_key and item and item not in submission.missing_items:
         try:
@@ -197,7 +199,7 @@ def entry_sheet(board: Board, index: int, line: str, foot: str, picture: bytes |
         notes.append(f"People: {summary_words.people_basis(summary.people) if summary.people else basis_words(people.basis)}{simulated}.")
     if any(strip.width for strip in bars):
         notes.append("Thick lines: 95 % intervals.")
-    team = legible(own.team, "") if own.team and not board.imported else ""
+    team = legible(team, "") if (team := board.team_of(own)) else ""
     return Sheet(
         f"{line}{f' · {team}' if team else ''}",
         ((Words(legible(own.name, f"entry {own.id}")),),),

@@ -328,7 +328,7 @@ def _entry_pages(place: PhasePlace, study: Study) -> dict[str, EntryPage]:
     """Pages of the entries by their labels; none of what was made for raters, or is not the viewer's to see."""
     seen = through("submission", visible_to(place.viewer, study.phase))
     visible = study.entries.filter(seen, artifact="", submission__isnull=False)
-    team = Value("") if study.phase.is_imported else F("submission__team__name")
+    team = F("submission__team__name") if study.phase.has_teams else Value("")
     return {label: EntryPage(*page) for label, *page in visible.values_list("label", "submission_id", team)}
 
 

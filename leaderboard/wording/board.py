@@ -35,6 +35,16 @@ NO_ORDER = {
 NOT_TOLD = "Differences of this metric do not tell what people prefer."
 
 
+def entry_name(name: str, team: str, number: int | None = None) -> str:
+    """Name of an entry beside those of others, `gable-net (Roofers) no. 7`; of a method without a team its name alone."""
+    return name if not team else f"{name} ({team})" if number is None else f"{name} ({team}) no. {number}"
+
+
+def size(n_entries: int, n_teams: int | None) -> str:
+    """Size of a ranking, `12 entries of 3 teams`; without teams (None) the number of its entries alone."""
+    return counted(n_entries, "entry") + (f" of {counted(n_teams, 'team')}" if n_teams is not None else "")
+
+
 def rule(it: Rule) -> str:
     """Rule of the overall rank: `mean rank over 3 metrics` or `HSS`."""
     return f"{RULES[it.key]} over {counted(it.n, 'metric')}" if it.key in RULES else it.title or "the primary metric"

@@ -6,16 +6,19 @@ from collections.abc import Iterator, Sequence
 
 from leaderboard.records.board import Board, Ranks
 from leaderboard.records.cell import Untested
+from leaderboard.records.claim import FirstPlace
 from leaderboard.records.unit import Unit
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL, GROUPS_FOR_RARE_FAILURES
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
 from leaderboard.stats.uncertainty import ALPHA, FIRST, RULE, Interval
+from leaderboard.wording.figures import share
 from leaderboard.wording.nouns import counted, plural, verb
 from leaderboard.wording.statement import Statement, name, person
 
 RANGES = "95 % ranges of the ranks, for all entries at once"
 SENTENCES = {
     "pm": "±: 95 % interval of the value, over {n} {items}.",
+    "pm_own": "±: 95 % interval of the value, over the {items} that it has.",
     "few": "{n} {items}: too few for intervals, brackets and ranges of ranks. At least {least} are needed.",
     "few_of": "{metric} has values on {n} {items}: too few for brackets and ranges of ranks in this order. At least {least} are needed.",
     "alike_within": "The {items} of one {unit} are alike, so more {items} do not replace another {unit}.",
@@ -28,8 +31,8 @@ SENTENCES = {
     "ranks": "Small numbers under a rank: its 95 % range, for all entries at once.",
     "alone": "95 % range of its rank: {a} to {b} for this entry alone, {c} to {d} for all entries at once.",
     "first": "Only the first {most} entries are tested against each other.",
-    "partial": "These ranks are not tested. They compare means over different {items}: the entries have values on {counts} of {n} {items}. "
-    "A mean over easier {items} is better for that reason alone.",
+    "partial": "{ranks} compare means over different {items}: the entries have values on {counts} of {n} {items}. A mean over easier "
+    "{items} is better for that reason alone.",
     "lacks": "Not tested: this entry lacks {items} that most other entries have.",
     "better": "{better} is better: p {p} for this pair alone.",
     "not_apart": "A and B are tied: p {p}.",
@@ -53,7 +56,7 @@ def few(n: int, unit: Unit) -> str:
 
 def alike(n: int, noun: str) -> str:
     """Words on equal values: the largest share of other values that would be missed in n items with a probability of 5 %."""
-    return SENTENCES["alike"].format(n=n, items=plural(noun), x=round(100 * (1 - ALPHA ** (1 / n))))
+    return SENTENCES["alike"].format(n=n, items=plural(noun), x=share(1 - ALPHA ** (1 / n)))
 
 
 def p_words(p: float) -> str:
@@ -83,12 +86,14 @@ def foot(board: Board, standing: Ranks) -> list[str]:
         return [few(unit.n, unit)]
     by_rule = standing is board.overall and board.overall.rule != "primary"
     has_brackets = any(standing.group)
+    counts = {n for metric in board.metrics for n, low in zip(metric.n, metric.ci_low, strict=True) if low is not None}
     keys = {
-        "pm": not partial(board, standing),
+        "pm": counts == {unit.n},
+        "pm_own": bool(counts - {unit.n}),
         "rare": unit.n < GROUPS_FOR_RARE_FAILURES,
         "overall": has_brackets and by_rule,
         "bracket": has_brackets and not by_rule,
-        "claim": has_brackets,
+        "claim": len({*filter(None, standing.group)}) > 1,
         "loose": has_brackets and any(standing.loose),
         "ranks": has_brackets,
         "first": "first" in standing.untested,
@@ -107,11 +112,16 @@ def partial(board: Board, standing: Ranks) -> str:
     """Sentence on a column of imported values in which entries lack items, empty for others. An item that an entry of this service lacks
     gets the worst value instead."""
     column = next((metric for metric in board.metrics if metric is standing), board.primary) if board.imported else None
-    counts = [n for n, value in zip(column.n, column.value, strict=True) if value is not None] if column is not None else []
+    ranked = [n for n, rank in enumerate(standing.rank) if rank is not None] if column is not None else []
+    counts = [column.n[n] for n in ranked] if column is not None else []
     if not any(n < board.unit.n for n in counts):
         return ""
-    span = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else str(counts[0])
-    return SENTENCES["partial"].format(counts=span, n=board.unit.n, items=plural(board.unit.noun))
+    least, most, tested = min(counts), max(counts), [n for n in ranked if standing.rank_low[n] is not None]
+    if least == most and (tested == ranked or most < GROUPS_FOR_BOARD_INTERVAL):
+        return ""  # entries that are all tested have the same items
+    span = f"{least} to {most}" if least < most else f"{most}"
+    ranks = "These ranks" if tested else "These ranks are not tested. They"
+    return SENTENCES["partial"].format(ranks=ranks, counts=span, n=board.unit.n, items=plural(board.unit.noun))
 
 
 def _few_of(board: Board, standing: Ranks, fixed: Sequence[str]) -> Iterator[str]:
@@ -123,22 +133,28 @@ def _few_of(board: Board, standing: Ranks, fixed: Sequence[str]) -> Iterator[str
             yield SENTENCES["few_of"].format(metric=metric.title, n=n, items=plural(board.unit.noun), least=GROUPS_FOR_BOARD_INTERVAL)
 
 
+def not_tested(n: int) -> str:
+    """Clause on entries that are not tested: `1 entry is not tested`."""
+    return f"{counted(n, 'entry')} {verb('is', n)} not tested"
+
+
 def first_place(board: Board) -> Statement:
-    """Statement on how many others may be first, of the entries that are tested; empty where no rank interval is known."""
-    overall = board.overall
-    may = sum(low == 1 for low in overall.rank_low)
-    tested = sum(low is not None for low in overall.rank_low)
-    untested = overall.n_ranked - tested
-    apart = f" {counted(untested, 'entry')} {verb('is', untested)} not tested." if untested else ""
-    leaders = [board.entries[n].name for n in overall.leaders]
-    if not may or not leaders:
+    """Statement on how many others may be first, of the entries that have a range: an entry that is not tested, or withheld since, has
+    none. It is empty where the first entry has none."""
+    overall, found = board.overall, FirstPlace.by_metrics(board.overall)
+    if found is None:
         return Statement()
-    if len(leaders) > 1:
-        return Statement.of(f"{len(leaders)} entries share first place. {may} entries may be first ({RANGES}).{apart}")
-    if may == 1:
-        only = f"Of the {counted(tested, 'tested entry')}, only " if untested else "Only "
-        return Statement.of(only, name(leaders[0]), f" may be first ({RANGES}).{apart}")
-    return Statement.of(name(leaders[0]), f" is first. {counted(may - 1, 'other entry')} may be first too ({RANGES}).{apart}")
+    first, n = name(board.entries[found.level[0]].name), sum(low is not None for low in overall.rank_low)
+    of, with_range = (f"Of the {n:,} entries with a range, only ", " with a range") if n < overall.n_ranked else ("Only ", "")
+    too = f"{counted(len(found.open), 'other entry')} may be first too" if found.open else f"No other entry{with_range} may be first"
+    rest = f" ({RANGES}).{f' {not_tested(found.untested)}.' if found.untested else ''}"
+    if len(found.level) > 1:
+        return Statement.of(f"{len(found.level)} entries share first place.{f' {too}{rest}' if found.open or found.behind else ''}")
+    if found.open:
+        return Statement.of(first, f" is first. {too}{rest}")
+    if found.low_end:
+        return Statement.of(first, f" is first, but its rank may be as low as {found.low_end}{rest}")
+    return Statement.of(of, first, f" may be first{rest}")
 
 
 def leads(board: Board, standing: Ranks) -> Statement:
@@ -148,11 +164,16 @@ def leads(board: Board, standing: Ranks) -> Statement:
     metric = sorted_by or board.primary
     if metric is None or not metric.leads:
         return Statement()
-    (first, share), *rest = ((name(board.entries[index].name), round(100 * share)) for index, share in metric.leads)
+    (first, most), *rest = ((name(board.entries[index].name), share(of_halves)) for index, of_halves in metric.leads)
     then = [part for entry, also in rest for part in (", ", entry, f" on {also} %")]
+    among = " and among the tested entries" if any(metric.untested) else ""
     halves = f"random halves of the {plural(board.resampled)}"
     return Statement.of(
-        f"By {metric.title}, ", first, f" leads on {share} % of {halves}", *then, ". Such a share is not the probability of being best."
+        f"By {metric.title}{among}, ",
+        first,
+        f" leads on {most} % of {halves}",
+        *then,
+        ". Such a share is not the probability of being best.",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from leaderboard.records.claim import Claim, FirstPlace
 from leaderboard.stats.states import too_few
 from leaderboard.wording import contradiction
+from leaderboard.wording.certainty import not_tested
 from leaderboard.wording.nouns import NOUN, counted, some_of, verb
 from leaderboard.wording.reasons import sentence
 from leaderboard.wording.statement import Statement, name, person
@@ -13,13 +14,15 @@ UNKNOWN = "It is not known how certain this is."
 
 
 def others(first: FirstPlace, by: str, what: str = "place") -> str:
-    """Sentence on the other entries that may be first in the order `by` metrics or people; empty where first place is settled. `what` is a
-    position in that order called."""
+    """Sentence on the other entries that may be first in the order `by` metrics or people, and on those that are not tested; empty where
+    first place is settled. `what` is a position in that order called."""
     k, n = len(first.open), len(first.open) + len(first.behind)
-    if not k:
-        return f"{by}, the {what} of the first entry may be as low as {first.low_end}." if first.low_end else ""
-    some = some_of(k, n)
-    return f"{by}, {some} may be first too." if first.tested else f"{by}, the first entry is tied with {some}."
+    said = [f"the {what} of the first entry may be as low as {first.low_end}"] if first.low_end else []
+    if k:
+        said = [f"{some_of(k, n)} may be first too" if first.tested else f"the first entry is tied with {some_of(k, n)}"]
+    if first.untested:
+        said.append(not_tested(first.untested))
+    return f"{by}, {', and '.join(said)}." if said else ""
 
 
 def details(claim: Claim, noun: str = NOUN, before: str = "") -> str:
@@ -86,5 +89,5 @@ def _apart(claim: Claim) -> str:
     if claim.before:
         who = claim.before[0] if len(claim.before) == 1 else f"{len(claim.before)} entries"
         n = len(claim.before)
-        said.append(f"People prefer {who}, which {verb('has', n)} no rank, to {claim.people[0][0]}.")
+        said.append(f"With people, {who} {verb('leads', n)} {claim.people[0][0]} but {verb('has', n)} no rank.")
     return " ".join(said)

@@ -8,6 +8,7 @@ from leaderboard.records.cell import Strip
 from leaderboard.records.entry_summary import EntrySummary, NoRank, OwnPlace, OwnRank, Unranked
 from leaderboard.wording.acceptance_test import outcome
 from leaderboard.wording.board import no_order, rule
+from leaderboard.wording.certainty import not_tested
 from leaderboard.wording.digits import decimals_for, rounded
 from leaderboard.wording.figures import interval, share
 from leaderboard.wording.nouns import answers, counted, listed, some_of
@@ -49,7 +50,8 @@ def rank(it: OwnRank) -> Statement:
     if it.tied:
         parts.append(f"statistically tied with {listed(it.names) if 0 < len(it.names) <= NAMED else counted(it.tied, 'other')}")
     tested = f": {', '.join(parts)}" if parts else ""
-    return Statement.of(name(f"Rank {it.rank} of {it.ranked}{shared}"), f" by {rule(it.rule)}{tested}.")
+    rest = f" {not_tested(it.untested)}." if it.untested else ""
+    return Statement.of(name(f"Rank {it.rank} of {it.ranked}{shared}"), f" by {rule(it.rule)}{tested}.{rest}")
 
 
 def _some(names: Sequence[str], of: int | None = None) -> str:
@@ -72,7 +74,7 @@ def people(it: OwnPlace) -> Statement:
         value = rounded(it.value, it.low, it.high, decimals=2).text
         rest = f": {value} {it.basis.unit} on average {interval(it.low, it.high, 2)}"
     else:
-        rest = f": it wins {share(it.value)} % of its comparisons {interval(it.low, it.high)}"
+        rest = f": they would pick it in {share(it.value)} of 100 comparisons {interval(it.low, it.high)}"
     if it.is_first and it.open:
         who = _some(it.open, it.others)
         rest += f"; {who} may be first too" if it.tested else f"; it is tied with {who}"

@@ -26,8 +26,11 @@ def number(value: float | None, digits: int | None = None) -> str:
 
 
 def share(value: float | None) -> str:
-    """A share as a whole number of hundredths, without the sign."""
-    return NONE if value is None else f"{round(100 * value)}"
+    """A share as a whole number of hundredths, without the sign; none that is not 0 or 1 reads as such."""
+    if value is None:
+        return NONE
+    whole = round(100 * value)
+    return f"{min(max(whole, 1), 99) if SMALLEST < value < 1 - SMALLEST else whole}"
 
 
 def points(value: float | None) -> str:

@@ -114,7 +114,7 @@ class PhaseFull(PhaseBrief):
     ranking: str
     missing: str = Field(description="What happens to an entry with missing items.")
     unit: str
-    quota: QuotaOut | None = Field(description="Uploads of the caller's team; null without one.")
+    quota: QuotaOut | None = Field(description="Uploads of the caller's team; null without a team, and in a phase of imported results.")
 
 
 class Rules(Schema):
@@ -203,7 +203,7 @@ def get_phase(request: HttpRequest, challenge: Slug, phase: Slug) -> Any:
     found = phase_for(request.user, challenge, phase)
     team = Team.of(found.challenge, request.user)
     fields = ("description", "limit_per_day", "limit_total", "limit_at_once", "board", "board_at", "entries", "ranking", "missing", "unit")
-    quota: Quota | None = quota_of(found, team) if team else None
+    quota: Quota | None = quota_of(found, team) if team and found.has_teams else None
     return PhaseFull(
         **dict(_phase_brief(found)),
         **{name: getattr(found, name) for name in fields},

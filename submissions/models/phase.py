@@ -143,10 +143,28 @@ class Phase(models.Model):
                 raise ValidationError({"parent": "The parent must be an earlier phase of the same challenge."})
             ancestor = ancestor.parent
 
+    # A phase ranks uploads of teams, or the methods of a table of results that somebody published. These are the facts that follow. They
+    # have the same answer today, but a caller asks for the one that it needs.
+
     @property
-    def is_imported(self) -> bool:
-        """Return whether its figures are imported, so that there are no files, no items and no uploads."""
-        return bool(self.results_source)
+    def has_teams(self) -> bool:
+        """Return whether its entries are of teams, which upload them; otherwise they are methods, the rows of a published table."""
+        return not self.results_source
+
+    @property
+    def is_measured_here(self) -> bool:
+        """Return whether entries are scored here, by metrics and with a reference; otherwise their values are from a published table."""
+        return not self.results_source
+
+    @property
+    def has_files(self) -> bool:
+        """Return whether there are files of its entries, to download and to draw."""
+        return not self.results_source
+
+    @property
+    def may_show_items(self) -> bool:
+        """Return whether values of single items may be shown. Those of a published table are used for intervals and tests alone."""
+        return not self.results_source
 
     @property
     def manifest(self) -> Manifest | None:
@@ -180,6 +198,10 @@ class Phase(models.Model):
         """From `opens_at` on (inclusive) and before `closes_at` (exclusive)."""
         now = now or timezone.now()
         return self.has_opened(now) and not self.has_closed(now)
+
+    def takes_uploads(self, now: datetime | None = None) -> bool:
+        """Return whether teams can upload entries: the phase is of teams, and open."""
+        return self.has_teams and self.is_open(now)
 
     def admits(self, team_id: int | None) -> bool:
         """Return whether the team has the scored entry in an earlier phase that this one may ask for."""
@@ -217,7 +239,7 @@ class Phase(models.Model):
 
     def require_open(self, now: datetime, whenever: bool = False) -> None:
         """Raise `Refused` unless entries are taken at `now`, or can be scored `whenever` they come."""
-        if self.is_imported:
+        if not self.has_teams:
             raise Refused(f"{self.title} ranks figures from {self.results_source}; it takes no uploads.", "imported")
         if not whenever and not self.has_opened(now):
             opens = in_words(self.opens_at, self.time_zone)

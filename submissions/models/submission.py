@@ -98,7 +98,7 @@ class SubmissionQuerySet(LeasedQuerySet):
         Only an entry that could itself have counted keeps others off. An organizer's decision (`let_stand_at`) overrides withdrawals before
         it.
         """
-        if phase.decided_at is None or phase.is_imported or phase.entries == Phase.Entries.ALL:
+        if phase.decided_at is None or not phase.has_teams or phase.entries == Phase.Entries.ALL:
             return self.none().annotate(kept_off_since=Value(None, DateTimeField()))
         could_stand = SENT & UNFLAGGED & in_time(phase, now) & Q(status=Status.SCORED, is_baseline=False)
         withdrawn = Submission.objects.filter(could_stand, phase=phase, withdrawn_at__gte=phase.decided_at)
@@ -680,7 +680,7 @@ class Submission(Leased):
             return EntryState(State.WITHDRAWN, since=self.withdrawn_at)
         if self.is_on_hold:
             return EntryState(State.ON_HOLD, self.why, until=self.confirm_until, zone=self.phase.time_zone)
-        if self.status == Status.SCORED and self.phase.is_imported:
+        if self.status == Status.SCORED and not self.phase.is_measured_here:
             return EntryState(State.SCORED, Why(Reason.IMPORTED))
         zone = self.phase.time_zone if self.status == Status.REJECTED else "UTC"  # nothing else has moments
         is_checked = self.status in (Status.CLAIMED, Status.VALIDATING)

@@ -40,10 +40,10 @@ INVITES_A_DAY = 30  # e-mails one team may cause
 
 class TeamQuerySet(models.QuerySet):
     def joined(self) -> models.QuerySet[Team]:
-        """Teams that take part, with or without an entry: not those that have only baselines of the organizers."""
+        """Teams that take part, with or without an entry: not those that have only baselines of the organizers, or imported entries."""
         entries = Team._meta.get_field("submissions").related_model.objects.filter(team=models.OuterRef("pk"))
         only_baselines = models.Exists(entries.filter(is_baseline=True)) & ~models.Exists(entries.filter(is_baseline=False))
-        return self.exclude(only_baselines)
+        return self.exclude(only_baselines | models.Exists(entries.exclude(phase__results_source="")))
 
 
 class Team(models.Model):
@@ -65,6 +65,11 @@ class Team(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_of_imported(self) -> bool:
+        """Return whether it has the imported entries of its challenge, which are of no team."""
+        return self.submissions.exclude(phase__results_source="").exists()
 
     # --- found and named -------------------------------------------------------------------
 

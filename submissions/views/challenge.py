@@ -27,12 +27,12 @@ def overview(request: HttpRequest, challenge: str) -> HttpResponse:
     place = challenge_place(request.user, challenge)
     to_do = steps(place.viewer, place.main_phase)
     main = PhasePlace(place.main_phase, place.viewer) if place.main_phase else None
-    may_enter = main is not None and main.phase.is_open(place.now) and not main.phase.is_imported
+    may_enter = main is not None and main.phase.takes_uploads(place.now)
     context = place.context("overview") | {
         "steps": to_do,
         "enter_url": next((step.url for step in to_do if step.now), "") if may_enter else "",
         "closes_in": main.closes_in if main else None,
-        "takes_entries": not place.phases or any(not phase.is_imported for phase in place.phases),
+        "takes_entries": not place.phases or any(phase.has_teams for phase in place.phases),
         "zone": place.main_phase.time_zone if place.main_phase else "UTC",
         "announcements": place.challenge.announcements.filter(published_at__lte=place.now),
         "organizers": place.challenge.organizer_names,
@@ -45,7 +45,7 @@ def overview(request: HttpRequest, challenge: str) -> HttpResponse:
 def _phase_row(place: ChallengePlace, phase: Phase) -> dict:
     """A phase's line in the table: its state in a word, and where this viewer can go from it."""
     now = place.now
-    state = "imported" if phase.is_imported else "open" if phase.is_open(now) else "upcoming" if not phase.has_opened(now) else "over"
+    state = "imported" if not phase.has_teams else "open" if phase.is_open(now) else "upcoming" if not phase.has_opened(now) else "over"
     return {
         "phase": phase,
         "state": state,

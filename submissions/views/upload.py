@@ -33,7 +33,7 @@ FORM_BYTES = 1_000_000  # what the other fields of the form may take
 def upload(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """Return what is still to be done before uploading, what may be uploaded, and the form."""
     found = phase_for(request.user, challenge, phase)
-    if found.is_imported:
+    if not found.has_teams:
         found.require_open(timezone.now())  # refuses, and says why
     if request.method != "POST":
         return _page(request, found, UploadForm())

@@ -438,7 +438,7 @@ class NewStudyForm(StudyFields):
         if not campaign.hides_reference(phase):
             del self.fields["discloses"]
         else:
-            running = " It accepts entries now, and their teams could be among the raters." if phase.is_open(timezone.now()) else ""
+            running = " It accepts entries now, and their teams could be among the raters." if phase.takes_uploads() else ""
             self.fields[
                 "discloses"
             ].help_text = f"The reference of this phase is not public.{running} The audit log records who allowed it."

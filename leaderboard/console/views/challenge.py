@@ -105,7 +105,7 @@ def overview(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 
     # A step that a challenge needs before people can take part: done or not, what, and where.
     at = [challenge.slug]
-    measured_here = [row["phase"] for row in rows if not row["phase"].is_imported]
+    measured_here = [row["phase"] for row in rows if row["phase"].is_measured_here]
     first = next(iter(measured_here), None)
     here = [*at, first.slug] if first else at
     metrics, reference = ("console_metrics", "console_reference") if first else ("console_phase_new", "console_phase_new")

@@ -9,7 +9,6 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from evaluation.models import Evaluation
 from leaderboard.console.forms.challenge import GrantForm
 from leaderboard.console.page import page, paged, told
 from leaderboard.lookup import organizer, search_text
@@ -51,6 +50,7 @@ def team(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
     usage = [
         {"phase": phase, "quota": quota_of(phase, chosen_team, now), "used": tries_used(phase, [chosen_team], now).values("pk").count()}
         for phase in challenge.phases.all()
+        if phase.has_teams
     ]
     # Looked at first, and offered where nothing speaks against it.
     into = challenge.teams.filter(pk=row_number(request.GET.get("into"))).exclude(pk=pk).first()
@@ -61,7 +61,6 @@ def team(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
         "team": chosen_team,
         "form": form,
         "usage": usage,
-        "is_imported": chosen_team.submissions.filter(evaluations__kind=Evaluation.Kind.IMPORTED).exists(),
         "members": chosen_team.memberships.select_related("user"),
         "tries": ExtraTries.objects.filter(team=chosen_team).select_related("phase", "granted_by").order_by("-granted_at"),
         "entries": chosen_team.submissions.select_related("phase").order_by("-created_at")[:20],

@@ -16,7 +16,7 @@ from leaderboard.records.unit import NOUN
 from leaderboard.stats.states import State
 from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.wording import stated
-from leaderboard.wording.board import column_digits
+from leaderboard.wording.board import column_digits, entry_name
 from leaderboard.wording.digits import NONE, Rounded
 from leaderboard.wording.figures import number
 from submissions.entry_fields import EntryField
@@ -88,7 +88,7 @@ class Row:
     @property
     def name(self) -> str:
         """The entry with its team and its flags."""
-        name = f"{self.entry} ({self.team})" if self.team else self.entry
+        name = entry_name(self.entry, self.team)
         return f"{name} [{', '.join(self.flags)}]" if self.flags else name
 
 

@@ -117,7 +117,7 @@ def make(phase: Phase, actor: User, design: Design) -> Study:
     """A draft; raters see nothing of it before it is opened. Raises `Refused`, in a sentence."""
     there = groups_of(phase)
     if hides_reference(phase) and not design.discloses:
-        running = " while the phase takes entries" if phase.is_open() else ""
+        running = " while the phase takes entries" if phase.takes_uploads() else ""
         raise Refused(
             f"Raters see the reference of their items, which is not public{running}; say that this is meant.",
             "not_disclosed",

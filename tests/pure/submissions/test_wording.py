@@ -64,7 +64,7 @@ TABLE = [
     (EntryState(State.SCORED), "The entry is scored.", None),
     (
         EntryState(State.SCORED, Why(Reason.IMPORTED)),
-        "The entry's figures were imported as they were published. There are no files and no items.",
+        "The entry's figures were imported as they were published. There are no files.",
         None,
     ),
     (

@@ -51,7 +51,7 @@ class Answers:
 
 VOTES = Answers(
     noun="votes",
-    verdict=r"People put this entry (?:first|(\S+) of 3) ?: it wins (\d+) % of its comparisons (\[\d+, \d+\])",
+    verdict=r"People put this entry (?:first|(\S+) of 3) ?: they would pick it in (\d+) of 100 comparisons (\[\d+, \d+\])",
     cell=r"people would pick this entry in ([\d.]+) % of comparisons; 95 % interval ([\d.]+) to ([\d.]+) %; rank \d (\d\S*)",
     factor=0.01,
     field="implied",

@@ -61,6 +61,26 @@ class TestRank:
         assert first == OwnRank(1, 4, 1, Rule("primary", 1, "A"), ahead=0, behind=1, tied=2, names=("ridge", "hip"))
         assert (last.ahead, last.behind, last.tied, last.names) == (3, 0, 0, ())
 
+    def test_entries_that_are_not_tested_are_neither_different_nor_tied(self):
+        """The third lacks items; its rank counts for the ranges of the others."""
+        ranks = {"rank_low": [1, 2, None, 4], "rank_high": [1, 2, None, 4], "untested": ["", "", "lacks", ""]}
+        board = board_of([0.9, 0.8, 0.7, 0.1], overall=ranks)
+        found = [entry_summary(board, n).rank for n in (0, 1, 3)]
+        assert [(one.ahead, one.behind, one.tied, one.untested) for one in found] == [(0, 2, 0, 1), (1, 1, 0, 1), (2, 0, 0, 1)]
+
+    def test_an_open_range_says_only_with_the_tests_of_one_metric_which_entries_are_tied(self):
+        """The first three of five entries are tested: the second is tied with the third, the third with any below."""
+        ranks = {"rank_low": [1, 2, 2, None, None], "rank_high": [1, 5, 5, None, None], "untested": ["", "", "", "first", "first"]}
+        board = board_of([0.9, 0.8, 0.7, 0.2, 0.1], overall=ranks)
+        pairs = {"tested": [0, 1, 2], "p": [[0.01, 0.01], [0.3], []]}
+        column = board.metrics[0].model_validate(board.metrics[0].model_dump() | {"pairs": pairs})
+        board = board.model_copy(update={"metrics": [column, board.metrics[1]]})
+        second = entry_summary(board, 1).rank
+        assert (second.ahead, second.behind, second.tied, second.names, second.untested) == (1, 0, 1, ("method 2",), 2)
+        several = board.overall.model_copy(update={"rule": "mean_rank", "metrics": ["a", "b"]})
+        second = entry_summary(board.model_copy(update={"overall": several}), 1).rank
+        assert (second.ahead, second.behind, second.tied, second.untested) == (1, 0, 0, 2)
+
     def test_without_a_test_none_is_different_or_tied(self):
         ranks = {"rank_low": [None] * 3, "rank_high": [None] * 3}
         found = entry_summary(board_of([0.9, 0.8, 0.1], overall=ranks), 1)

@@ -27,6 +27,11 @@ PARTED = Parted(metrics=A, people=B, ends=(0.7, 0.6, 0.8), basis=Basis(of="votes
         (FirstPlace([0], [1, 2], [3], True), "By people's answers, 2 of 3 other entries may be first too."),
         (FirstPlace([0], [1, 2, 3], [], True), "By people's answers, all 3 other entries may be first too."),
         (FirstPlace([0], [1, 2], [3], False), "By people's answers, the first entry is tied with 2 of 3 other entries."),
+        (
+            FirstPlace([0], [1], [2], True, untested=1),
+            "By people's answers, 1 of 2 other entries may be first too, and 1 entry is not tested.",
+        ),
+        (FirstPlace([0], [], [1], True, untested=4), "By people's answers, 4 entries are not tested."),
         (FirstPlace([0], [], [1], True, 2), "By people's answers, the place of the first entry may be as low as 2."),
     ],
 )
@@ -83,11 +88,11 @@ def test_who_else_may_be_first(first, said):
         (
             Claim((A,), (A,), SETTLED, unmet=2, before=("base",)),
             "Metrics and people agree: a is first. Nobody compared 2 other entries with the entries that have a place with "
-            "people. People prefer base, which has no rank, to a.",
+            "people. With people, base leads a but has no rank.",
         ),
         (
             Claim((A,), (A,), SETTLED, before=("x", "y")),
-            "Metrics and people agree: a is first. People prefer 2 entries, which have no rank, to a.",
+            "Metrics and people agree: a is first. With people, 2 entries lead a but have no rank.",
         ),
         (
             Claim((A,), (A,), SETTLED, means=True),

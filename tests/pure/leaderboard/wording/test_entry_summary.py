@@ -37,6 +37,7 @@ THIRD = replace(FIRST, place=(2, 3), is_first=False, firsts=("ridge",), tied=Tru
             replace(SECOND, behind=1, tied=2, names=("gable", "hip")),
             "Rank 2 of 4 by A: significantly ahead of 1 entry, statistically tied with gable and hip.",
         ),
+        (replace(SECOND, behind=1, untested=1), "Rank 2 of 4 by A: significantly ahead of 1 entry. 1 entry is not tested."),
         (replace(SECOND, tied=1), "Rank 2 of 4 by A: statistically tied with 1 other."),
         (replace(SECOND, tied=4, names=("a", "b", "c", "d")), "Rank 2 of 4 by A: statistically tied with 4 others."),
     ],
@@ -77,32 +78,38 @@ def test_every_reason_for_no_rank_is_worded():
 @pytest.mark.parametrize(
     ("record", "words"),
     [
-        (FIRST, "People put this entry first: it wins 80 % of its comparisons [74, 85]."),
-        (replace(FIRST, open=("hip",)), "People put this entry first: it wins 80 % of its comparisons [74, 85]; hip may be first too."),
+        (FIRST, "People put this entry first: they would pick it in 80 of 100 comparisons [74, 85]."),
+        (
+            replace(FIRST, open=("hip",)),
+            "People put this entry first: they would pick it in 80 of 100 comparisons [74, 85]; hip may be first too.",
+        ),
         (
             replace(FIRST, open=("hip",), tested=False),
-            "People put this entry first: it wins 80 % of its comparisons [74, 85]; it is tied with hip.",
+            "People put this entry first: they would pick it in 80 of 100 comparisons [74, 85]; it is tied with hip.",
         ),
         (
             replace(FIRST, open=tuple("abcd"), others=9),
-            "People put this entry first: it wins 80 % of its comparisons [74, 85]; 4 of 9 other entries may be first too.",
+            "People put this entry first: they would pick it in 80 of 100 comparisons [74, 85]; 4 of 9 other entries may be first too.",
         ),
         (
             replace(FIRST, open=tuple("abcd"), others=4),
-            "People put this entry first: it wins 80 % of its comparisons [74, 85]; all 4 other entries may be first too.",
+            "People put this entry first: they would pick it in 80 of 100 comparisons [74, 85]; all 4 other entries may be first too.",
         ),
-        (replace(FIRST, firsts=("hip",)), "People put this entry first, together with hip: it wins 80 % of its comparisons [74, 85]."),
+        (
+            replace(FIRST, firsts=("hip",)),
+            "People put this entry first, together with hip: they would pick it in 80 of 100 comparisons [74, 85].",
+        ),
         (
             replace(FIRST, among_ranked=True),
-            "People put this entry first of those that have a rank: it wins 80 % of its comparisons [74, 85].",
+            "People put this entry first of those that have a rank: they would pick it in 80 of 100 comparisons [74, 85].",
         ),
-        (THIRD, "People put this entry 2–3 of 4: it wins 80 % of its comparisons [74, 85], tied with people's first, ridge."),
+        (THIRD, "People put this entry 2–3 of 4: they would pick it in 80 of 100 comparisons [74, 85], tied with people's first, ridge."),
         (
             replace(THIRD, tied=False),
-            "People put this entry 2–3 of 4: it wins 80 % of its comparisons [74, 85], behind people's first, ridge.",
+            "People put this entry 2–3 of 4: they would pick it in 80 of 100 comparisons [74, 85], behind people's first, ridge.",
         ),
-        (replace(THIRD, tied=None), "People put this entry 2–3 of 4: it wins 80 % of its comparisons [74, 85]."),
-        (replace(FIRST, place=None, is_first=False), "People compared this entry: it wins 80 % of its comparisons [74, 85]."),
+        (replace(THIRD, tied=None), "People put this entry 2–3 of 4: they would pick it in 80 of 100 comparisons [74, 85]."),
+        (replace(FIRST, place=None, is_first=False), "People compared this entry: they would pick it in 80 of 100 comparisons [74, 85]."),
         (
             replace(FIRST, value=4.256, low=4.1, high=4.4, basis=Basis(of="ratings", n=90, raters=9)),
             "People put this entry first: 4.26 of 5 on average [4.10, 4.40].",

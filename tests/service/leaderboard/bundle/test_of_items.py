@@ -158,7 +158,19 @@ def test_every_page_of_values_of_items_can_be_opened_and_gives_one_interval(tmp_
             waiting += [html.unescape(link) for link in links if re.match(r"/((console/)?challenges/judged/|entries/|teams/)", link)]
         assert {f"/entries/{entry.id}/" for entry in snapshot.board.entries} < opened
     team = Submission.objects.first().team_id
-    assert admin_client.get(f"/console/challenges/judged/teams/{team}/").context["is_imported"]
+    assert admin_client.get(f"/console/challenges/judged/teams/{team}/").context["team"].is_of_imported
+
+
+def test_the_page_of_an_entry_says_what_its_lines_are_and_has_intervals_and_no_median(tmp_path, client):
+    rows = ["Scene,Path,Codec,Rate,Subject_1,Subject_2,PSNR_Y,LPIPS"]
+    for scene in range(7):
+        rows += [f"scene {scene},1,{codec},R1,1,2,{more + scene},0.{more}" for codec, more in (("A", 20), ("B", 21), ("C", 23))]
+    apply(parse(bundle(tmp_path / "bundle", table="\n".join(rows) + "\n")).definition)
+    snapshots.make(Challenge.objects.get().phases.get(), "public")
+    page = client.get(f"/entries/{Submission.objects.first().pk}/").content.decode()
+    words = " ".join(re.sub(r"<[^>]*>", " ", page).split())
+    assert "line: 95 % interval over items" in words and "The numbers: 2 metrics with interval Scores" in words
+    assert "Metric Value Rank 95 % interval PSNR" in words and "median" not in words.casefold()
 
 
 def test_entries_with_values_of_items_are_compared_by_tests_without_their_values(tmp_path, client):

@@ -6,10 +6,13 @@ import csv
 import re
 import string
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from django.http import HttpResponse
+from django.utils import timezone
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
 
@@ -25,10 +28,14 @@ from leaderboard.exports.tables.file_formats import FILE_FORMATS
 from leaderboard.models import Snapshot, Study, read_board
 from leaderboard.models.analysis import StudyAnalysis
 from leaderboard.studies.analysis import analyse_due
+from leaderboard.views import share_cards
+from leaderboard.views.share_cards import Sheet
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Challenge, Submission, Team
+from submissions.models import Phase as ChallengePhase
 from tests.service.leaderboard.bundle.test_apply import same_folders
 from tests.support.examples import examples
+from tests.support.factories import TeamFactory, join
 from tests.support.leaderboard.bundle.folders import SMALL, write_bundle
 
 pytestmark = pytest.mark.django_db
@@ -74,7 +81,7 @@ def test_rows_become_entries_with_single_figures(tmp_path):
     apply(parse(bundle(tmp_path)).definition)
     phase = phase_of()
     batch = EvaluationBatch.current(phase)
-    assert (batch.is_imported, batch.item_ids, batch.version, phase.results_source) == (True, [], 1, "a paper, table 1")
+    assert (batch.reference, batch.item_ids, batch.version, phase.results_source) == (None, [], 1, "a paper, table 1")
     assert list(phase.submissions.order_by("number").values_list("method_name", "status", "description")) == [
         ("One", "scored", "2020"),
         ("Two", "scored", "2021"),
@@ -337,6 +344,85 @@ def test_files_of_the_board_say_how_far_its_columns_go_with_people(published, cl
     assert data["columns"][2]["people"]["rho"]["value"] == pytest.approx(0.797, abs=1e-3) and "23 raters" in data["caption"]["people"]
     assert "with people & -- & 0.66 (" in client.get(f"{place}.tex").content.decode()
     assert "with people* | – | 0.66 (" in client.get(f"{place}.md").content.decode()
+
+
+def test_methods_of_a_paper_are_nowhere_those_of_a_team(published, client, admin_client, monkeypatch):
+    place, digest = "/challenges/radiance-fields/published/", Snapshot.current(published, "public").digest
+    entry = published.submissions.get(method_name="Zip-NeRF")
+    addresses = [place, f"{place}feed.atom", f"{place}choosing-metrics/", f"{place}compare/?a={entry.pk}", "/search/?q=zip-nerf"]
+    addresses += [f"{place}charts/", f"/entries/{entry.pk}/", f"/teams/{entry.team_id}/methods/Zip-NeRF/"]
+    addresses += [f"{place}snapshots/{digest}/", *(f"{place}snapshots/{digest}.{kind}" for kind in FILE_FORMATS)]
+    pages = {one: client.get(one) for one in addresses}
+    console = f"/console/challenges/radiance-fields/entries/{entry.pk}/"
+    pages[console] = admin_client.get(console)
+    assert {page.status_code for page in pages.values()} == {200}
+    told = {one: page.content.decode() for one, page in pages.items()}
+    assert [one for one, page in told.items() if "Zip-NeRF" not in page] == []
+    assert [one for one, page in told.items() if "Imported results" in page or re.search(r"\b1 team\b|\b0 bytes\b", page)] == []
+    sheets: list[Sheet] = []
+    monkeypatch.setattr(share_cards, "sent", lambda sheet: sheets.append(sheet) or HttpResponse())
+    Study.objects.update(is_public=False)  # without people the right column of a card has teams
+    snapshots.make_all(published)
+    for address in (place, "/challenges/radiance-fields/", f"/entries/{entry.pk}/"):
+        client.get(f"{address}card.png")
+    assert len(sheets) == 3 and [row.right for row in sheets[0].rows] == ["", "", ""]
+    assert [sheet for sheet in sheets if "Imported results" in str(sheet) or "1 team" in str(sheet)] == []
+
+
+TWO_TABLES = BUNDLE.replace(
+    "phases:\n",
+    """\
+phases:
+  - slug: uploads
+    title: Uploads
+    opens_at: 2026-01-01T00:00
+  - slug: older
+    title: An older table
+    opens_at: 2026-01-02T00:00
+    results: {path: older.csv, source: another paper, columns: [{column: score, title: Score, better: higher, primary: true}]}
+""",
+)
+
+
+@pytest.fixture
+def two_tables(tmp_path) -> Challenge:
+    """A challenge with a phase for uploads and two for tables."""
+    folder = bundle(tmp_path / "bundle", TWO_TABLES)
+    (folder / "older.csv").write_text("method,score\nTwo,0.5\nOther,0.9\n")
+    apply(parse(folder).definition)
+    found = Challenge.objects.get(slug="reported")
+    for phase in found.phases.exclude(results_source=""):
+        snapshots.make_all(phase)
+    return found
+
+
+def test_tables_beside_uploads_are_no_team_and_take_nobody_from_the_phase_that_is_open(two_tables, client, people):
+    join(people.owner, TeamFactory(challenge=two_tables, name="Roofers"), leader=True)
+    overview = client.get("/challenges/reported/")
+    assert overview.context["place"].main_phase.slug == "uploads" and overview.context["n_teams"] == 1
+    client.force_login(people.owner)
+    quotas = {slug: client.get(f"/api/v1/challenges/reported/phases/{slug}").json()["quota"] for slug in ("uploads", "paper", "older")}
+    assert {slug for slug, quota in quotas.items() if quota is not None} == {"uploads"}
+    two_tables.organizers.add(people.organizer)
+    client.force_login(people.organizer)
+    page = client.get(f"/console/challenges/reported/teams/{Team.objects.get(name='Roofers').pk}/").context
+    assert [one["phase"].slug for one in page["usage"]] == ["uploads"] and list(page["others"]) == []
+
+
+def test_a_method_is_elsewhere_where_another_table_has_it(two_tables, client):
+    there = {
+        name: [(phase.slug, standing.rank) for phase, standing in client.get(f"/entries/{pk}/").context["elsewhere"]]
+        for name, pk in Submission.objects.filter(phase__slug="paper").values_list("method_name", "pk")
+    }
+    assert there == {"One": [], "Two": [("older", 2)], "Three": []}
+
+
+def test_a_table_does_not_close(tmp_path, client):
+    apply(parse(bundle(tmp_path)).definition)
+    for closes_in in (timedelta(days=3), -timedelta(days=3)):
+        ChallengePhase.objects.update(closes_at=timezone.now() + closes_in)
+        page = client.get("/challenges/reported/paper/").content.decode().casefold()
+        assert "a paper, table 1" in page and not re.search(r"closes (in|within)|closed <", page)
 
 
 def test_the_board_asks_at_most_ten_queries(published, client, django_assert_max_num_queries):

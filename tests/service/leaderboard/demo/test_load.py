@@ -88,7 +88,8 @@ def test_the_command_sends_scores_and_ends_and_a_second_time_does_nothing(live_s
     call_command("demo", server=live_server.url)
     said = capsys.readouterr().out
     assert "sent 4 of 4: torn" in said and f"{live_server.url}/challenges/solids/practice/" in said and "olga" in said
-    assert "/challenges/radiance-fields/published/" in said and Challenge.objects.get(slug="radiance-fields").phases.get().is_imported
+    assert "/challenges/radiance-fields/published/" in said
+    assert not Challenge.objects.get(slug="radiance-fields").phases.get().is_measured_here
     rows = {row.method_name: row for row in load.uploads(small)}
     assert {name: row.status for name, row in rows.items()} == {
         "convex hull": "scored",

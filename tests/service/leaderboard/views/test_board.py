@@ -71,6 +71,16 @@ class TestBoard:
         Phase.objects.filter(pk=ranked.pk).update(board_at=timezone.now() - timedelta(seconds=1))
         assert "is frozen" in text(client.get(address(ranked)))
 
+    @pytest.mark.parametrize(("opens_in", "closes_in", "offers"), [(-2, 1, True), (-2, None, True), (1, 2, False), (-2, -1, False)])
+    @pytest.mark.parametrize("name", ["board", "entries"])
+    def test_an_upload_is_offered_while_the_phase_is_open(self, client, phase, people, name, opens_in, closes_in, offers):
+        now = timezone.now()
+        closes_at = now + timedelta(days=closes_in) if closes_in else None
+        Phase.objects.filter(pk=phase.pk).update(opens_at=now + timedelta(days=opens_in), closes_at=closes_at)
+        client.force_login(people.organizer)
+        buttons = re.findall(r'<a class="button[^"]*" href="[^"]*/upload/"', text(client.get(address(phase, name))))
+        assert bool(buttons) == offers
+
     def test_a_visitor_sees_entries_values_and_ranks(self, client, ranked):
         response = client.get(address(ranked))
         page = text(response)

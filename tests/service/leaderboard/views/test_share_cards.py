@@ -231,7 +231,7 @@ def test_an_entry_that_nobody_judged_has_no_strip_of_people():
     ranking = judged(board_of([0.9, 0.5, 0.1]), [0.3, 0.8, None], over=OVER)
     judged_, unjudged = (share_cards.entry_sheet(ranking, index, "C · P", "snapshot") for index in (1, 2))
     assert [strip.name for strip in judged_.strips] == ["People", "A"]
-    assert "80 %" in judged_.words and "[75, 85]" in judged_.words
+    assert "80 of 100" in judged_.words and "[75, 85]" in judged_.words
     assert [strip.name for strip in unjudged.strips] == ["A"] and "People" not in unjudged.words
     assert judged_.line == "C · P · team 1" and "People" not in unjudged.note
 
