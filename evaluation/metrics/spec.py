@@ -255,6 +255,16 @@ class MetricSpec:
         return bool(self.contents)
 
     @property
+    def primary_refusal(self) -> str:
+        """Reason why it cannot be the primary metric, in a sentence; empty where it can."""
+        if not self.is_program or self.worst != "null":
+            return ""
+        return (
+            f"{self.title} cannot be the primary metric. Its program says `worst: null`, so means leave out items without a value, and a "
+            "team could gain by leaving out hard items. Make another metric primary, or let the program give a missing item a number."
+        )
+
+    @property
     def networks(self) -> tuple[tuple[str, str], ...]:
         """(network, parameter that names its set of weights) of each network it needs.
 

@@ -58,7 +58,7 @@ def new(request: HttpRequest, phase: Phase) -> HttpResponse:
 def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
     """One live study: its state, who rates, who may, and its questions."""
     live_study = study_of(phase, True, slug=study, key__isnull=False)
-    invitation, settings = InvitationForm(phase), RunningStudyForm(instance=live_study)
+    invitation, settings, link = InvitationForm(phase), RunningStudyForm(instance=live_study), ""
     if request.method == "POST":
         act = request.POST.get("act", "")
         if act == "invite":
@@ -68,7 +68,7 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
                 _, token = campaign.invite(live_study, request.user, data["note"], data["group"], data["most_uses"], data["expires_at"])
                 link = request.build_absolute_uri(reverse("rate_join_link", args=[token]))
                 link = panel.address_to_give(link, live_study) or link
-                return told(request, f"Send this link; it is shown this once: {link}")
+                invitation = InvitationForm(phase)
         elif act == "edit":
             settings = RunningStudyForm(request.POST, instance=live_study)
             if settings.is_valid():
@@ -103,6 +103,7 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
         "invitations": live_study.invitations.annotate(used=Count("raters")),
         "screening": screening(live_study),
         "invitation": invitation,
+        "link": link,  # of a new invitation; in this one answer only
         "settings": settings,
         "votes": _answers(live_study).count(),
         "without_account": sum(row.joined_at is not None and row.user_id is None for row in rows),
