@@ -54,6 +54,7 @@ from leaderboard.wording import (
     people,
     ranks,
     reasons,
+    scoring,
     stated,
     suite_table,
 )
@@ -97,7 +98,7 @@ STATEMENTS: tuple[Callable[..., Any], ...] = (
     *(board_words.text, board_words.value_words, acceptance_test.outcome, suite_table.asked),
     *(entry_summary.strip_note, entry_summary.unranked, items.flags),
     *(people.basis, people.earlier, ranks.place, ranks.rank_range, study_words.against, study_words.apart, nouns.plural, untested),
-    *(history.change, history.day, history.leaders, history.rank_on, reasons.why),
+    *(history.change, history.day, history.leaders, history.rank_on, reasons.why, scoring.estimated_from),
 )
 for made in STATEMENTS:
     register.filter(made.__name__, made)

@@ -55,7 +55,7 @@ def scoring(request: HttpRequest, phase: Phase) -> HttpResponse:
 @require_safe
 def progress(request: HttpRequest, phase: Phase) -> HttpResponse:
     """The part of the page that moves."""
-    return page(request, "parts/batch", phase.challenge, "scoring", phase, **_standing(request, phase))
+    return page(request, "parts/scoring", phase.challenge, "scoring", phase, **_standing(request, phase))
 
 
 def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:
