@@ -1,4 +1,4 @@
-"""What a new study of pairs is forecast from: how people answered in an earlier one."""
+"""Habits of people in an earlier study, from which a new study of pairs is forecast."""
 
 from __future__ import annotations
 
