@@ -137,6 +137,10 @@ class Effort:
             counted = max(counted, self.size)
         return self.seconds * (counted / self.size) ** self.power
 
+    def grows(self, size: tuple[int, int]) -> bool:
+        """True if a model of that size is declared to take longer than a smaller one."""
+        return self.power > 0 and (not self.least or size[self.by] > self.size)
+
     def words(self, family: str, params: Mapping[str, Any]) -> str:
         """The declaration as a sentence for the pages of a metric of that family, with all parameters given."""
         counted = FAMILIES[family].sizes[self.by]

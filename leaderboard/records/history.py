@@ -21,14 +21,11 @@ class Opened(Change):
     n: int
 
 
+@dataclass(frozen=True)
 class Again(Change):
-    """An earlier ranking is shown again."""
+    """An earlier ranking is shown again: the one that was first made at `made`."""
 
-
-class Nothing(Change):
-    """No change of what is shown."""
-
-    is_small: ClassVar[bool] = True
+    made: datetime
 
 
 @dataclass(frozen=True)
@@ -120,10 +117,12 @@ class Texts(Change):
 
 @dataclass(frozen=True)
 class Step:
-    """A ranking and how it differs from the one before; `leaders` share first place."""
+    """A ranking and how it differs from the one before; `leaders` share first place. `same` are the digests of the rankings that followed
+    without a visible change, the newest last."""
 
     digest: str
     at: datetime
     leaders: tuple[str, ...]
     n_entries: int
     changes: tuple[Change, ...]
+    same: tuple[str, ...] = ()

@@ -170,7 +170,7 @@ def entry_card(request: HttpRequest, pk: int) -> HttpResponse:
     index = snapshot.board.index_of(pk) if snapshot is not None else None
     if snapshot is None or index is None:
         raise Http404
-    picture, item = None, thumbnails.item_of(snapshot.batch) if phase.has_files else ""
+    picture, item = None, thumbnails.item_of(snapshot.batch, submission.missing_items) if phase.has_files else ""
     is_public = phase.reference_access == Phase.ReferenceAccess.PUBLIC and place.may("see_render")
     if is_public and submission.artifact_key and item and item not in submission.missing_items:
         try:

@@ -33,7 +33,7 @@ def change(it: Change) -> str:
         case Opened():
             return f"This is the oldest ranking that is kept. It has {counted(it.n, 'entry')}."
         case Again():
-            return "An earlier ranking, made at the time given here, is shown again."
+            return f"The ranking of {it.made:%-d %B %Y, %H:%M} is shown again."
         case Scored():
             return _scored(it)
         case Entered():
@@ -52,7 +52,7 @@ def change(it: Change) -> str:
             return f"{who} {are} now {what}, without a rank." if it.made else f"{who} {are} no longer {what}."
         case Texts():
             return f"The description of {listed(it.names) if len(it.names) <= NAMED else f'{len(it.names)} entries'} changed."
-    return "No change is visible here."
+    raise TypeError(f"no sentence for {it!r}")
 
 
 def _scored(it: Scored) -> str:

@@ -61,17 +61,24 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Forecast for a number of raters. `answers` counts theirs without repeats, and `per_pair` the answers of a pair. `share` is the
-    smallest preference that four of five studies tell from one half (None: not even a unanimous one); `gaps_seen` counts past preferences
-    as large. `shared` counts decisive answers on questions that two raters decided. `hours` is the time of all raters together."""
+    """Forecast for a number of raters on so many samples. `answers` counts theirs without repeats, and `per_pair` those of a pair. `share`
+    is the smallest preference that four of five studies tell from one half (None: not even a unanimous one); `gaps_seen` counts past
+    preferences as large. `shared` counts decisive answers on questions that two raters decided. `hours` is the time of all raters
+    together."""
 
     raters: int
+    samples: int
     answers: int
     per_pair: float
     share: float | None
     gaps_seen: int
     shared: float
     hours: float
+
+    @property
+    def has_few_samples(self) -> bool:
+        """True if the study has too few samples for any figure, whoever answers."""
+        return self.samples < ITEMS_FOR_FIGURE
 
     @property
     def is_early(self) -> bool:
@@ -81,7 +88,7 @@ class Forecast:
     @property
     def compares(self) -> bool:
         """True if a metric can be compared with another rater."""
-        return self.raters >= RATERS_FOR_FIGURE and self.shared >= ANSWERS_FOR_ANOTHER_RATER
+        return not self.has_few_samples and not self.is_early and self.shared >= ANSWERS_FOR_ANOTHER_RATER
 
 
 @dataclass(frozen=True)
@@ -162,7 +169,7 @@ def forecast(sheet: Sheet, habits: Habits, raters: int) -> Forecast:
     share = smallest_share(per_pair, habits.ties)
     seen = 0 if share is None else sum(max(gap, 1 - gap) >= share for gap in habits.gaps)
     seconds = answers * (1 + sheet.repeats) * habits.seconds
-    return Forecast(raters, answers, per_pair, share, seen, shared_answers(sheet, raters, habits.ties), seconds / 3600)
+    return Forecast(raters, sheet.samples, answers, per_pair, share, seen, shared_answers(sheet, raters, habits.ties), seconds / 3600)
 
 
 def table(sheet: Sheet, habits: Habits, most: int | None = None) -> list[Forecast]:
@@ -173,9 +180,7 @@ def table(sheet: Sheet, habits: Habits, most: int | None = None) -> list[Forecas
 
 def raters_for_comparison(sheet: Sheet, habits: Habits, most: int = 1000) -> int | None:
     """Raters from which on a metric can be compared with another rater; None where so many are not enough, or samples are too few."""
-    if sheet.samples < ITEMS_FOR_FIGURE:
-        return None
-    return next((n for n in range(RATERS_FOR_FIGURE, most + 1) if shared_answers(sheet, n, habits.ties) >= ANSWERS_FOR_ANOTHER_RATER), None)
+    return next((n for n in range(RATERS_FOR_FIGURE, most + 1) if forecast(sheet, habits, n).compares), None)
 
 
 def advice(sheet: Sheet) -> str:

@@ -16,7 +16,6 @@ from leaderboard.records.history import (
     Move,
     Moved,
     NewEntry,
-    Nothing,
     Opened,
     PeopleChanged,
     Scored,
@@ -33,8 +32,7 @@ MOVES = tuple(Move(name, 1, 2) for name in "abcdef")
     [
         (Opened(1), "This is the oldest ranking that is kept. It has 1 entry."),
         (Opened(1200), "This is the oldest ranking that is kept. It has 1,200 entries."),
-        (Again(), "An earlier ranking, made at the time given here, is shown again."),
-        (Nothing(), "No change is visible here."),
+        (Again(datetime(2026, 3, 1, 9, 5, tzinfo=UTC)), "The ranking of 1 March 2026, 09:05 is shown again."),
         (Scored(False, (), (), ()), "All entries were scored again."),
         (Scored(False, ("C",), (), ("B",)), "All entries were scored again, with C added; with another definition of B."),
         (Scored(True, (), ("B",), ()), "All entries were scored again, under a new version of the reference; without B."),

@@ -96,7 +96,11 @@ class TestForecast:
         n = study_forecast.raters_for_comparison(few, Habits(0.3))
         shared = [study_forecast.shared_answers(few, raters, 0.3) for raters in (n - 1, n)]
         assert shared[0] < ANSWERS_FOR_ANOTHER_RATER <= shared[1]
-        assert study_forecast.raters_for_comparison(replace(self.SHEET, samples=ITEMS_FOR_FIGURE - 1), Habits(0.3)) is None
+        small = replace(self.SHEET, samples=ITEMS_FOR_FIGURE - 1)
+        assert study_forecast.raters_for_comparison(small, Habits(0.3)) is None
+        lines = study_forecast.table(replace(small, pairs=1000), Habits(0.3))
+        assert [(line.has_few_samples, line.compares) for line in lines] == [(True, False)] * 5
+        assert lines[-1].shared > ANSWERS_FOR_ANOTHER_RATER, "answers alone would be enough"
         assert not study_forecast.forecast(everything, Habits(), RATERS_FOR_FIGURE - 1).compares
         assert study_forecast.raters_for_comparison(Sheet(28, 1000, 3, Overlap(0.0, 1)), Habits(), 50) is None
 
