@@ -190,7 +190,8 @@ def enough_rows(summary: Summary, noun: str = NOUN) -> list[EnoughRow]:
         if len([mean for mean in curve.mean if mean is not None]) < 2:
             continue
         what, steady = kinds[curve.resource].capitalize(), curve.steady is not None
-        parts = f"{curve.steady:,} of {curve.sizes[-1]:,} give nearly the same order" if curve.steady else f"fewer {what.lower()} often give another order"
+        fewer = f"fewer {what.lower()} often give another order"
+        parts = f"{curve.steady:,} of {curve.sizes[-1]:,} give nearly the same order" if curve.steady else fewer
         rows.append(EnoughRow(what, steady, "steady" if steady else "not steady", parts, of_parts=True))
     if summary.fragile is not None and not summary.shares_first:
         rows.append(EnoughRow("What first place depends on", None, "", fragile(summary, noun)))
