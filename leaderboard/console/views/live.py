@@ -13,7 +13,7 @@ from django.db.models import Avg, Count, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
 from leaderboard.console.forms.studies import InvitationForm, NewStudyForm, PayForm, RunningStudyForm
 from leaderboard.console.page import page, reason, told
@@ -39,7 +39,6 @@ from submissions.models import Phase, User
 
 
 @organizer_of_phase
-@require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, phase: Phase) -> HttpResponse:
     """The form of a live study; it begins as a draft."""
     campaign.groups_of(phase)  # says that there is nothing to show, before anybody fills in a form
@@ -56,7 +55,6 @@ def new(request: HttpRequest, phase: Phase) -> HttpResponse:
 
 
 @organizer_of_phase
-@require_http_methods(["GET", "HEAD", "POST"])
 def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
     """One live study: its state, who rates, who may, and its questions."""
     live_study = study_of(phase, True, slug=study, key__isnull=False)
