@@ -24,6 +24,7 @@ from leaderboard.records.history import (
     NewEntry,
     Opened,
     PeopleChanged,
+    Ranked,
     Scored,
     Step,
     Texts,
@@ -114,6 +115,8 @@ def _changes(before: Board, after: Board, left: Mapping[int, Leaving]) -> Iterat
     for made in (True, False):
         marked = [after.entries[n] for was, n in both if after.entries[n].baseline is made and before.entries[was].baseline is not made]
         yield Baselines(tuple(sorted(entry.name for entry in marked)), made) if marked else None
+    yield _ranked(before, after, both, lost=True)
+    yield _ranked(before, after, both, lost=False)
     yield _moved(before, after, both)
     yield _people_changed(before, after)
     texts = sorted(after.entries[n].name for was, n in both if _about(before.entries[was]) != _about(after.entries[n]))
@@ -133,6 +136,13 @@ def _moved(before: Board, after: Board, both: Sequence[tuple[int, int]]) -> Move
     moves = [Move(name, was, now) for name, was, now in ranks if was is not None and now is not None and was != now]
     moves.sort(key=lambda one: (1 in (one.was, one.now), abs(one.was - one.now), -one.now, one.name), reverse=True)
     return Moved(tuple(moves)) if moves else None
+
+
+def _ranked(before: Board, after: Board, both: Sequence[tuple[int, int]], lost: bool) -> Ranked | None:
+    """The entries that lost their rank, or got one. Baselines, which have none, are told by themselves."""
+    alike = [(was, n) for was, n in both if before.entries[was].baseline is after.entries[n].baseline]
+    turned = [n for was, n in alike if (before.overall.rank[was] is None) is not lost and (after.overall.rank[n] is None) is lost]
+    return Ranked(tuple(sorted(after.entries[n].name for n in turned)), lost) if turned else None
 
 
 def _people_changed(before: Board, after: Board) -> PeopleChanged | None:

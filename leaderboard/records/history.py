@@ -90,6 +90,14 @@ class Moved(Change):
 
 
 @dataclass(frozen=True)
+class Ranked(Change):
+    """Entries, by name, that had no rank and have one now; `lost`: the reverse."""
+
+    names: tuple[str, ...]
+    lost: bool = False
+
+
+@dataclass(frozen=True)
 class PeopleChanged(Change):
     """The number of people's answers before and now; `other` says that these are of another kind, so of another study."""
 

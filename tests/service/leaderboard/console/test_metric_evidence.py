@@ -77,7 +77,7 @@ class TestPage:
         path = f"new/{own.full_key}/"
         assert [(row.study, figure["value"]) for row, figure in evidence(path).on_studies] == [(study, 0.7)]
         text = " ".join(strip_tags(page(path).content.decode()).split())
-        assert f"70 of 100 [63, 76], 6,594 answers in {study.title}" in text and ". ." not in text
+        assert f"{study.title}: 70 of 100 [63, 76], 6,594 answers" in text and ". ." not in text
         assert evidence("new/corner_recall/").on_studies == []
 
     def test_a_learned_metric_warns_and_is_refused_without_weights(self, evidence, monkeypatch, tmp_path):

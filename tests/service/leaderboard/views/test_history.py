@@ -123,7 +123,7 @@ def test_what_was_taken_off_is_named_to_organizers_alone(three, people, act):
     for user in (None, people.owner, people.other):
         page = history(three[0].phase, user)
         assert "second-net" not in page and "copied" not in page
-    assert "second-net" in history(three[0].phase, people.organizer)
+    assert "second-net has no rank any more" in history(three[0].phase, people.organizer)
 
 
 def test_a_disqualification_that_is_taken_back_is_told_in_its_order(three, people):
