@@ -151,13 +151,13 @@ def _score(options: argparse.Namespace) -> int:
 
 
 def _progress(label: str, total: int) -> Any:
-    """A bar on stderr with update(n) and close(); of a few samples, only once they have taken some seconds."""
+    """A bar on stderr with update(n) and close(); of a few items, only once they have taken some seconds."""
     from tqdm import tqdm
 
     return tqdm(
         total=total,
         desc=label,
-        unit="sample",
+        unit="item",
         file=sys.stderr,
         mininterval=0.2 if sys.stderr.isatty() else 5.0,
         delay=0.0 if total >= MANY else PATIENCE,

@@ -287,7 +287,14 @@ class _Work:
     groups: Mapping[str, str]
 
     def score(self, ids: Sequence[str], progress: Callable[[int], Any] = lambda n: None) -> dict[str, SampleScores]:
-        """The scores of some items."""
+        """The scores of some items; `progress` is told how many more are done."""
+        told = 0
+
+        def advance(done: int, _: int) -> None:
+            nonlocal told
+            progress(done - told)
+            told = done
+
         return scoring.score_items(
             self.predictions,
             self.references,
@@ -295,7 +302,7 @@ class _Work:
             unit_scale=self.unit_scale,
             item_ids=ids,
             groups=self.groups,
-            progress=lambda done, total: progress(1),
+            progress=advance,
         )
 
     def slices(self, ids: Sequence[str], jobs: int, progress: Callable[[int], Any]) -> Iterator[dict[str, SampleScores]]:

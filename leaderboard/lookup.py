@@ -13,6 +13,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
 
 from leaderboard.models import Snapshot, Study
 from leaderboard.records.board import Board
@@ -89,17 +90,18 @@ def with_board_out(phases: QuerySet[Phase], now: datetime) -> list[Phase]:
 
 
 def organizer(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """The view gets the challenge instead of its slug, and only from those who organize it.
+    """The view gets the challenge instead of its slug, and only from those who organize it. It is asked with GET, HEAD or POST.
 
     Refusals of a model or the storage are shown on the page of the form.
     """
+    answer = require_http_methods(["GET", "HEAD", "POST"])(view)
 
     @login_required
     @wraps(view)
     def wrapped(request: HttpRequest, challenge: str, **places: object) -> HttpResponse:
         row = challenge_for(request.user, challenge, "challenge.organize")
         try:
-            return view(request, row, **places)
+            return answer(request, row, **places)
         except (Refused, StorageError) as error:
             if request.method != "POST":
                 raise

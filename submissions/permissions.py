@@ -60,6 +60,11 @@ class Viewer(Person):
         asks_admission = {"submission.send": _own, "submission.retry": _own, "team.manage": _leads}.get(action)
         if asks_admission is not None and asks_admission(self, thing):
             raise PermissionDenied(self.unadmitted)
+        if action == "challenge.create" and self.known:
+            raise PermissionDenied(
+                "On this server only staff can start a challenge. Ask its operator to start one with you as an organizer, or to let "
+                "everybody with an account start challenges."
+            )
         raise PermissionDenied
 
     @property

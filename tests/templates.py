@@ -26,12 +26,13 @@ TOKEN = re.compile(
 # `li`, `form` and `summary` are not among them: the style sheet lays some of them out in a line, or draws at their end.
 BLOCKS = re.compile(
     "(html|head|title|meta|link|body|div|p|h[1-4]|ul|ol|dl|dt|dd|section|header|footer|nav|main|article|aside|figure|figcaption|"
-    "fieldset|legend|hr|table|caption|colgroup|col|thead|tbody|tr|th|td|details|option)$"
+    "fieldset|legend|hr|table|caption|colgroup|col|thead|tbody|tr|th|td|details|option|rows)$"
 )
+FRAME = re.compile(r"\{%\s*(table|rows|endtable)\b")  # Django's tags that write tags of HTML: {% rows %} ends one and begins another
 IN_A_LINE = re.compile(r'class="[^"]*\b(menu|inline|pair-zoom|sides|chip|scale|tag|meter|ag|by)\b')
 # what the style sheet puts in a line, or draws something before or after
 FLEX = re.compile(r'class="[^"]*\b(foot)\b')  # between their children no whitespace is drawn
-VOID = re.compile("(area|br|col|hr|img|input|link|meta|source|wbr|!doctype)$")
+VOID = re.compile("(area|br|col|hr|img|input|link|meta|source|wbr|!doctype|rows)$")
 CLOSED = ("button", "select", "svg", "label", "li", "form", "input", "img")
 OPEN = ("if", "for", "with", "block", "slot")
 MIDDLE = ("else", "elif", "empty")
@@ -52,12 +53,12 @@ class Token:
 
     @property
     def word(self) -> str:
-        found = re.match(r"</?(\S+?)[\s>/{]|\{%\s*(\w+)", self.text)
+        found = re.match(r"</?(\S+?)[\s>/{]|\{%\s*(?:end(?=table))?(\w+)", self.text)
         return ((found[1] or found[2]) if found else "").lower()
 
     @property
     def closes(self) -> bool:
-        return self.text.startswith("</") or (self.kind == "django" and self.word.startswith("end"))
+        return self.text.startswith("</") or bool(re.match(r"\{%\s*end", self.text))
 
     @property
     def opens(self) -> bool:
@@ -74,6 +75,7 @@ def tokens_of(text: str) -> list[Token]:
     found = [Token(str(match.lastgroup if match.lastgroup != "name" else "raw"), match[0]) for match in TOKEN.finditer(text)]
     for token, match in zip(found, TOKEN.finditer(text), strict=True):
         token.kind = next(kind for kind in ("raw", "tag", "django", "value", "space", "text") if match[kind] is not None)
+        token.kind = "tag" if FRAME.match(token.text) else token.kind
     if "".join(token.text for token in found) != text:
         raise ValueError("not all of it was read")
     return found

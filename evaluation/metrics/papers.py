@@ -29,7 +29,7 @@ class Origin:
         return bool(self.papers or self.note)
 
     def __str__(self) -> str:
-        return ". ".join(filter(None, (*map(str, self.papers), self.note)))
+        return ". ".join(filter(None, (*map(str, self.papers), self.note[:1].upper() + self.note[1:])))
 
     def noting(self, note: str) -> Origin:
         """The same papers with another note, which follows the existing one."""

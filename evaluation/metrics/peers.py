@@ -117,7 +117,7 @@ PEERS: Mapping[str, tuple[Peer, ...]] = MappingProxyType(
             Peer(
                 "puzzle_sim",
                 True,
-                "with the same network; our default weights are different",
+                "if both use the same network; our default is another network",
                 "render/puzzlesim/test_similarity.py::test_parity_with_the_peer",
             ),
         ),

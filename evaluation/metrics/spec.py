@@ -137,6 +137,10 @@ class Effort:
             counted = max(counted, self.size)
         return self.seconds * (counted / self.size) ** self.power
 
+    def grows(self, size: tuple[int, int]) -> bool:
+        """True if a model of that size is declared to take longer than a smaller one."""
+        return self.power > 0 and (not self.least or size[self.by] > self.size)
+
     def words(self, family: str, params: Mapping[str, Any]) -> str:
         """The declaration as a sentence for the pages of a metric of that family, with all parameters given."""
         counted = FAMILIES[family].sizes[self.by]
@@ -253,6 +257,16 @@ class MetricSpec:
     def is_program(self) -> bool:
         """True if an organizer brought it; its key is then challenge/key, which no metric of ours has."""
         return bool(self.contents)
+
+    @property
+    def primary_refusal(self) -> str:
+        """Reason why it cannot be the primary metric, in a sentence; empty where it can."""
+        if not self.is_program or self.worst != "null":
+            return ""
+        return (
+            f"{self.title} cannot be the primary metric. Its program says `worst: null`, so means leave out items without a value, and a "
+            "team could gain by leaving out hard items. Make another metric primary, or let the program give a missing item a number."
+        )
 
     @property
     def networks(self) -> tuple[tuple[str, str], ...]:

@@ -194,6 +194,13 @@ class MetricProgram(Run):
                     f"to {newest.version + 1}.",
                     "version_taken",
                 )
+            primary = PhaseMetric.objects.filter(key=f"{scope}/{document.key}", is_primary=True).select_related("phase").first()
+            if primary is not None and document.worst is None:
+                raise Refused(
+                    f"{files.document.FILE}: worst is null, and {document.key} is the primary metric of the phase {primary.phase.slug}. "
+                    "Give worst a number, or make another metric primary first.",
+                    "primary_metric",
+                )
             return cls._stored(challenge, scope, found, actor, is_public)
 
     @classmethod

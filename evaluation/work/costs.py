@@ -30,13 +30,14 @@ class Cost:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimated cost of scoring all entries of a phase again. `basis` says what that is taken from; `over`: more than the budget has
-    left."""
+    """Estimated cost of scoring all entries of a phase again: of its `columns` metrics `timed` are estimated from the newest scores, the
+    others from what they declare. `over`: more than the budget has left."""
 
     core_seconds: float
     gpu_seconds: float
     entries: int
-    basis: str
+    timed: int
+    columns: int
     over: bool
 
 
@@ -95,16 +96,13 @@ def estimate(phase: Phase) -> Estimate | None:
     core = entries * sum(piece.cost for piece in pieces) * _core_share(phase)
     card = entries * sum(piece.cost for piece in pieces if piece.device == "gpu")
     known = Score.newest_costs(phase.pk, [column.fingerprint for column in columns])
-    basis = "the newest scores took"
-    if not known:
-        basis = "the metrics declare, for none was timed here yet"
-    elif len(known) < len(columns):
-        basis += f" of {len(known)} of {len(columns)} metrics and the others declare"
     budget, spent = ComputeBudget.objects.filter(challenge=phase.challenge_id).first(), spent_by(phase.challenge_id)
     limits: Sequence[tuple[float | None, float]] = ()
     if budget is not None:
         limits = ((budget.core_hours, spent["core_seconds"] + core), (budget.gpu_hours, spent["gpu_seconds"] + card))
-    return Estimate(core, card, entries, basis, any(hours is not None and seconds > 3600 * hours for hours, seconds in limits))
+    over = any(hours is not None and seconds > 3600 * hours for hours, seconds in limits)
+    timed = sum(column.fingerprint in known for column in columns)
+    return Estimate(core, card, entries, timed, len(columns), over)
 
 
 def _core_share(phase: Phase) -> float:

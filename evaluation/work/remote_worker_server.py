@@ -52,8 +52,11 @@ KEPT = 24 * 3600  # seconds that the digest of a stored file is remembered
 _heard: dict[tuple[str, str], float] = {}  # when this process last noted a worker
 
 
-class Lost(Exception):
+class Lost(Refused):
     """The part is not the worker's any more: its lease ran out, or it was done."""
+
+    def __init__(self) -> None:
+        super().__init__("This part is not yours any more: its lease ended, it was done, or its token was revoked. Claim another.", "lost")
 
 
 def retry_after(token: WorkerToken) -> int:
@@ -298,15 +301,17 @@ def _digest(key: str) -> str:
     return str(found)
 
 
-def linked_key(signed: str) -> str:
-    """The key that a link of ours names. Raises `Refused`, where it is none, has run out, or its token is not answered any more."""
+def linked(signed: str, what: str) -> str:
+    """The `key` of a stored file, or the path of `weights`, that a link of ours names. Raises `Refused`, where it is none, has run out, or
+    its token is not answered any more."""
     try:
         content = signing.loads(signed, salt=SALT, max_age=timedelta(seconds=LINK_SECONDS))
-    except signing.BadSignature:
+        found = str(content[what])
+    except (signing.BadSignature, KeyError):
         raise Refused("This link is not one of this service, or has run out; claim the part again.", "link") from None
     if not WorkerToken.objects.live().filter(pk=content["token"]).exists():
         raise Refused("The token behind this link is no longer valid.", "link")
-    return str(content["key"])
+    return found
 
 
 def _weights(column: Column, token: WorkerToken, site: str) -> list[dict[str, Any]]:
@@ -333,18 +338,6 @@ def _weights(column: Column, token: WorkerToken, site: str) -> list[dict[str, An
                 }
             )
     return found
-
-
-def linked_weights(signed: str) -> str:
-    """The path below the folder of weights that a link names. Raises `Refused`."""
-    try:
-        content = signing.loads(signed, salt=SALT, max_age=timedelta(seconds=LINK_SECONDS))
-        path = str(content["weights"])
-    except (signing.BadSignature, KeyError):
-        raise Refused("This link is not one of this service, or has run out; claim the part again.", "link") from None
-    if not WorkerToken.objects.live().filter(pk=content["token"]).exists():
-        raise Refused("The token behind this link is no longer valid.", "link")
-    return path
 
 
 __all__ = ["BadResult", "Lost", "beat", "claim", "described", "give_up", "hear", "held_part", "retry_after", "take", "waiting", "was_taken"]

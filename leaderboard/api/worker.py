@@ -18,12 +18,12 @@ from evaluation import library_versions
 from evaluation.models import Part, WorkerToken
 from evaluation.networks import weights
 from evaluation.work import remote_worker_server
+from evaluation.work.remote_worker_server import held_part
 from submissions import throttling
 from submissions.api.common import ACT_ERRORS, DOWNLOAD, ERRORS, LARGEST_ID, Id
 from submissions.errors import Refused
 from submissions.storage import stored_files
 
-LOST = "This part is not yours any more: its lease ended, it was done, or its token was revoked. Claim another."
 BAD_TOKEN = "This is not the token of a worker, or it was revoked or has expired; ask the organizer for one."  # noqa: S105 - a sentence
 
 
@@ -198,19 +198,9 @@ def claim(request: HttpRequest, data: Claim, response: HttpResponse) -> Any:
     return 200, remote_worker_server.described(part, token, request.build_absolute_uri("/"))
 
 
-def _held(request: HttpRequest, part: int, fence: uuid.UUID) -> Part:
-    try:
-        return remote_worker_server.held_part(request.auth, part, fence)
-    except remote_worker_server.Lost:
-        raise Refused(LOST, "lost") from None
-
-
 @router.post("/worker/parts/{part}/beat", response={200: Lease, **ACT_ERRORS}, summary="Report that you are working on it")
 def beat(request: HttpRequest, part: Id, data: Beat) -> Any:
-    try:
-        return {"lease_seconds": remote_worker_server.beat(_held(request, part, data.fence), data.done)}
-    except remote_worker_server.Lost:
-        raise Refused(LOST, "lost") from None
+    return {"lease_seconds": remote_worker_server.beat(held_part(request.auth, part, data.fence), data.done)}
 
 
 @router.post("/worker/parts/{part}/result", response={200: Taken, **ACT_ERRORS}, summary="Bring the result of a part")
@@ -218,20 +208,15 @@ def result(request: HttpRequest, part: Id, data: Result) -> Any:
     if remote_worker_server.was_taken(request.auth, part, data.fence):
         return {"kept": False}  # the answer to it was lost; nothing is written twice
     try:
-        remote_worker_server.take(_held(request, part, data.fence), data.results)
+        remote_worker_server.take(held_part(request.auth, part, data.fence), data.results)
     except remote_worker_server.BadResult as error:
         raise HttpError(422, str(error)) from None
-    except remote_worker_server.Lost:
-        raise Refused(LOST, "lost") from None
     return {"kept": True}
 
 
 @router.post("/worker/parts/{part}/giveup", response={204: None, **ACT_ERRORS}, summary="Leave a part to others")
 def giveup(request: HttpRequest, part: Id, data: GiveUp) -> Any:
-    try:
-        remote_worker_server.give_up(_held(request, part, data.fence), data.kind, data.reason)
-    except remote_worker_server.Lost:
-        raise Refused(LOST, "lost") from None
+    remote_worker_server.give_up(held_part(request.auth, part, data.fence), data.kind, data.reason)
     return 204, None
 
 
@@ -240,7 +225,7 @@ def inputs(request: HttpRequest, signed: Signed) -> Any:
     """Uses a signed link of a claimed part; it needs no token."""
     throttling.limit_api(request)
     try:
-        return FileResponse(stored_files.store().open(remote_worker_server.linked_key(signed)), content_type="application/octet-stream")
+        return FileResponse(stored_files.store().open(remote_worker_server.linked(signed, "key")), content_type="application/octet-stream")
     except FileNotFoundError:
         raise Refused("This file no longer exists; claim the part again.", "gone") from None
 
@@ -250,7 +235,7 @@ def network_weights(request: HttpRequest, signed: Signed) -> Any:
     """Uses a signed link of a claimed part; it needs no token."""
     throttling.limit_api(request)
     folder = weights.cache_folder().resolve()
-    path = (folder / remote_worker_server.linked_weights(signed)).resolve()
+    path = (folder / remote_worker_server.linked(signed, "weights")).resolve()
     if not path.is_relative_to(folder) or not path.is_file():
         raise Refused("These weights no longer exist; claim the part again.", "gone")
     return FileResponse(path.open("rb"), content_type="application/octet-stream")

@@ -24,7 +24,7 @@ def front(board: Board) -> Front | None:
     return Front(
         id=entry.id,
         name=entry.name,
-        team=board.team_of(entry),
+        team=entry.team,
         metric=metric.title,
         value=(metric.value[first], *metric.interval(first)),
         bounds=metric.bounds,
@@ -47,8 +47,7 @@ def _leaders(board: Board, people: People | None) -> Iterator[Leader]:
     for n in [n for n in overall.order if overall.rank[n] is not None][:TOP]:
         entry, rank, ranks = board.entries[n], overall.rank[n] or 0, overall.rank_range(n)
         place = people.place(n) if people is not None else None
-        team, is_against = board.team_of(entry), entry.id in against
-        yield Leader(rank=rank, id=entry.id, name=entry.name, team=team, ranks=ranks, place=place, against=is_against)
+        yield Leader(rank=rank, id=entry.id, name=entry.name, team=entry.team, ranks=ranks, place=place, against=entry.id in against)
 
 
 def _firsts(people: People) -> tuple[Parted | None, FirstByMeans | None]:

@@ -6,7 +6,7 @@ Rankings come as their readers may see them: what was taken off a board since is
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 
@@ -22,9 +22,9 @@ from leaderboard.records.history import (
     Move,
     Moved,
     NewEntry,
-    Nothing,
     Opened,
     PeopleChanged,
+    Ranked,
     Scored,
     Step,
     Texts,
@@ -38,11 +38,14 @@ WIDTH, ROW, TOP, LEFT, RIGHT = 720, 26, 14, 26, 190  # of the drawing
 
 @dataclass(frozen=True)
 class Moment:
-    """One kept ranking: its digest, when it was made, and the ranking."""
+    """One kept ranking that became the current one at a time: its digest, and the ranking. `made` is of one that is shown again: when it
+    was made. `same` are the digests of those that followed without a visible change."""
 
     digest: str
     at: datetime
     board: Board
+    made: datetime | None = None
+    same: tuple[str, ...] = ()
 
 
 RankDot = tuple[float, float, datetime, int]  # across and down, when the ranking was made, and the rank
@@ -71,9 +74,21 @@ class RankChart:
     right: float
 
 
+def folded(moments: Sequence[Moment]) -> list[Moment]:
+    """The rankings, given from the oldest to the newest, without those that show the same as the ranking before."""
+    found: list[Moment] = []
+    for after in moments:
+        last = found[-1] if found else None
+        if last is None or any(change is not None for change in _changes(last.board, after.board, {})):
+            found.append(after)
+        elif after.digest not in (last.digest, *last.same):
+            found[-1] = replace(last, same=(*last.same, after.digest))
+    return found
+
+
 def steps(moments: Sequence[Moment], left: Mapping[int, tuple[datetime, Leaving]] | None = None) -> list[Step]:
-    """The steps between rankings, given from the oldest to the newest, the newest step first. `left` says since when and why an entry
-    is on the board no more, by its id, where that may be said."""
+    """The steps between `folded` rankings, given from the oldest to the newest, the newest step first. `left` says since when and why an
+    entry is on the board no more, by its id, where that may be said."""
     found = []
     for before, after in zip([None, *moments], moments, strict=False):
         board = after.board
@@ -81,12 +96,11 @@ def steps(moments: Sequence[Moment], left: Mapping[int, tuple[datetime, Leaving]
         if before is None:
             changes = [Opened(board.n_entries)]  # those of teams, as the board counts them
         else:
-            stands_again = after.at < before.at
-            reasons = {pk: why for pk, (since, why) in (left or {}).items() if since <= after.at or stands_again}
-            changes = [Again()] if stands_again else []
-            changes += [one for one in _changes(before.board, board, reasons) if one is not None] or [Nothing()]
+            reasons = {pk: why for pk, (since, why) in (left or {}).items() if since <= after.at}
+            changes = [Again(after.made)] if after.made is not None else []
+            changes += [one for one in _changes(before.board, board, reasons) if one is not None]
         leaders = tuple(board.entries[at].name for at in board.overall.leaders)
-        found.append(Step(after.digest, after.at, leaders, board.n_entries, tuple(changes)))
+        found.append(Step(after.digest, after.at, leaders, board.n_entries, tuple(changes), after.same))
     return found[::-1]
 
 
@@ -101,6 +115,8 @@ def _changes(before: Board, after: Board, left: Mapping[int, Leaving]) -> Iterat
     for made in (True, False):
         marked = [after.entries[n] for was, n in both if after.entries[n].baseline is made and before.entries[was].baseline is not made]
         yield Baselines(tuple(sorted(entry.name for entry in marked)), made) if marked else None
+    yield _ranked(before, after, both, lost=True)
+    yield _ranked(before, after, both, lost=False)
     yield _moved(before, after, both)
     yield _people_changed(before, after)
     texts = sorted(after.entries[n].name for was, n in both if _about(before.entries[was]) != _about(after.entries[n]))
@@ -120,6 +136,13 @@ def _moved(before: Board, after: Board, both: Sequence[tuple[int, int]]) -> Move
     moves = [Move(name, was, now) for name, was, now in ranks if was is not None and now is not None and was != now]
     moves.sort(key=lambda one: (1 in (one.was, one.now), abs(one.was - one.now), -one.now, one.name), reverse=True)
     return Moved(tuple(moves)) if moves else None
+
+
+def _ranked(before: Board, after: Board, both: Sequence[tuple[int, int]], lost: bool) -> Ranked | None:
+    """The entries that lost their rank, or got one. Baselines, which have none, are told by themselves."""
+    alike = [(was, n) for was, n in both if before.entries[was].baseline is after.entries[n].baseline]
+    turned = [n for was, n in alike if (before.overall.rank[was] is None) is not lost and (after.overall.rank[n] is None) is lost]
+    return Ranked(tuple(sorted(after.entries[n].name for n in turned)), lost) if turned else None
 
 
 def _people_changed(before: Board, after: Board) -> PeopleChanged | None:

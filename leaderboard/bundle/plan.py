@@ -151,7 +151,12 @@ def make_plan(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) ->
     programs = {program.key: program for program in (*old.programs, *after.programs)}
     after = replace(after, programs=tuple(programs[key] for key in sorted(programs)))
     after, waiting = _without_waiting_columns(old, after, facts)
-    refusals = [*(_refusals(before, after, facts) if before else ()), *_missing_prompts(old, after), *_without_weights(old, after)]
+    refusals = [
+        *(_refusals(before, after, facts) if before else ()),
+        *_missing_prompts(old, after),
+        *_without_weights(old, after),
+        *_primary_refusals(old, after),
+    ]
     if before is not None:
         after = _with_stored_pictures(before, _with_stored_references(before, after, facts))
     reasons = ((phase.slug, _rescoring_reason(old.phase(phase.slug), phase, facts.of(phase.slug))) for phase in after.phases)
@@ -211,7 +216,8 @@ def _without_waiting_columns(before: ChallengeDef, after: ChallengeDef, facts: F
             )
             metrics += [replace(now[metric.slug], is_primary=metric.is_primary)] if metric.slug in now else []
         if metrics and not any(metric.is_primary for metric in metrics):
-            metrics[0] = replace(metrics[0], is_primary=True)
+            first = next((n for n, metric in enumerate(metrics) if not _primary_refusal(metric)), 0)
+            metrics[first] = replace(metrics[first], is_primary=True)
         phases.append(replace(phase, metrics=tuple(metrics)))
     return replace(after, phases=tuple(phases)), waiting
 
@@ -499,6 +505,22 @@ def _without_weights(before: ChallengeDef, after: ChallengeDef) -> Iterator[str]
                 f"The phase {new.slug} is ranked by the weighted mean of ranks, and all weights would be 0. Give a column that counts for "
                 "the overall rank a weight above 0, or choose another ranking."
             )
+
+
+def _primary_refusals(before: ChallengeDef, after: ChallengeDef) -> Iterator[str]:
+    """Problems of phases that would get a primary metric that cannot be one; a phase that already has it may change in other ways."""
+    for new in after.phases:
+        old = before.phase(new.slug)
+        had = {(metric.slug, metric.key) for metric in old.metrics if metric.is_primary} if old else set()
+        for metric in new.metrics:
+            if metric.is_primary and (metric.slug, metric.key) not in had and (refusal := _primary_refusal(metric)):
+                yield f"Phase {new.slug}: {refusal}"
+
+
+def _primary_refusal(metric: MetricDef) -> str:
+    """Reason why a column cannot be primary; empty where it can."""
+    spec = registry.find(metric.key)
+    return spec.primary_refusal if spec else ""
 
 
 def _ranking(phase: PhaseDef) -> tuple:

@@ -173,7 +173,7 @@ def cost(metric: ColumnHead, points: Sequence[CostPoint], title: str, n_silent: 
     names = ", ".join(point.label for point in best)
     summary = (
         f"{metric.title} ({metric.direction}) of {counted(len(known), 'entry')}, against {title.lower()}, as their teams state them. "
-        f"Best at what they state, as no entry that states the same or less has a better value: {names}.{silent}"
+        f"Best at their cost: no entry that states the same or a lower cost has a better value than {names}.{silent}"
     )
     return Chart(summary, columns, tuple(rows), Axis(title, "log"), Axis(metric.heading), tuple(marks))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leaderboard.records.chart import DASHES, SYMBOLS, Axis, Chart, Dot, Dots, Line, short
+from leaderboard.wording.nouns import counted, verb
 
 MAX_LINES = 12  # more cannot be followed by eye
 
@@ -34,7 +35,7 @@ def bumps(variants: Sequence[str], entries: Sequence[str], ranks: Sequence[Seque
     ever = sum(1 in row for _, row in drawn)
     entries_drawn = f"all {n} ranked entries" if len(drawn) == n else f"the first {len(drawn)} of {n} ranked entries"
     return Chart(
-        f"Ranks of {entries_drawn} under {len(variants)} ways to rank; {ever} {'is' if ever == 1 else 'are'} first in at least one.",
+        f"Ranks of {entries_drawn} under {len(variants)} ways to rank; {counted(ever, 'entry')} {verb('is', ever)} first in at least one.",
         columns,
         tuple((label, *("–" if rank is None else str(rank) for rank in row)) for label, row in drawn),
         Axis(ticks=tuple(enumerate(map(short, variants))), ends=(-0.3, len(variants) - 0.7), turned=45),

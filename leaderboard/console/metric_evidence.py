@@ -11,13 +11,13 @@ from django.conf import settings
 
 from evaluation.metrics import registry
 from evaluation.metrics.registry import MetricSpec
-from evaluation.models import EvaluationBatch
+from evaluation.models import EvaluationBatch, MetricProgram
 from evaluation.networks import weights
 from evaluation.reference_warnings import REGIONS
 from leaderboard.boards import metric_evidence
 from leaderboard.boards.metric_evidence import Evidence
 from leaderboard.bundle.state import reference_in_force
-from leaderboard.models import Study
+from leaderboard.models import ProgramValues, Study
 from submissions.models import Phase
 
 MAX_NAMED = 8  # scenes in a sentence
@@ -74,7 +74,7 @@ class MetricEvidence:
 
     @property
     def seconds_per_entry(self) -> float | None:
-        """Seconds an entry will take, for this metric alone: as measured, or more where it declares more for such references."""
+        """Seconds an entry will take, for this metric alone: as measured, or more where it declares more for models of such sizes."""
         return max(filter(None, (self._measured, self._declared)), default=None)
 
     @property
@@ -88,10 +88,23 @@ class MetricEvidence:
 
     @cached_property
     def _declared(self) -> float:
-        batch = EvaluationBatch.latest(self.phase)
-        if batch is None or self.spec.effort is None:
+        """Seconds of an entry that the metric declares. Beside a measurement only models count for which it declares more than for smaller
+        ones: an upper limit for a model of any size says less than what was measured."""
+        batch, effort = EvaluationBatch.latest(self.phase), self.spec.effort
+        if batch is None or effort is None:
             return 0.0
-        return sum(self.spec.effort.of(tuple(size), self.params) for size in batch.reference.bounds)
+        sizes = [tuple(size) for size in batch.reference.bounds]
+        return sum(effort.of(size, self.params) for size in sizes if self._measured is None or effort.grows(size))
+
+    @cached_property
+    def on_studies(self) -> list[tuple[ProgramValues, dict]]:
+        """An organizer's own metric's agreement with people in the phase's studies, before there is a column; empty for another metric."""
+        if not self.spec.is_program:
+            return []
+        scope, _, key = self.spec.key.partition("/")
+        newest = MetricProgram.objects.newest().filter(scope=scope, key=key)
+        rows = ProgramValues.objects.filter(program__in=newest, study__phase=self.phase, decided__isnull=False)
+        return [(row, row.figure) for row in rows.select_related("study").order_by("study__title")]
 
     @cached_property
     def has_study(self) -> bool:

@@ -186,6 +186,10 @@ class Set:
         return sorted((row for row in self._all if not row.is_reference_point), key=order)
 
     @property
+    def has_uncompared(self) -> bool:
+        return any(row.is_uncompared for row in self.rows)
+
+    @property
     def chief(self) -> list[Row]:
         """A few rows for little room, and size."""
         return self._few(MAX_CHIEF - len(self._size)) + self._size

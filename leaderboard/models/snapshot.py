@@ -7,9 +7,10 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from threading import Lock
-from typing import Self
+from typing import Any, Self
 
 from django.db import models
 from django.db.models import Case, OuterRef, Subquery, Value, When
@@ -46,8 +47,9 @@ class Snapshot(models.Model):
     Two audiences: the public's holds what the board may show to those who may see it, the
     organizers' holds hidden and late entries too. `payload` is compressed JSON (see
     `leaderboard.records.board`); it never changes, so the boards read from it are shared within a process.
-    `revision` only says up to which change of the phase the ranking is known to hold. Where the form of rankings
-    has changed since it was made, `earlier_forms` has its bytes and its earlier digest.
+    `revision` only says up to which change of the phase the ranking is known to hold. A ranking that equals an
+    earlier one is not stored twice: the earlier one is the current one again, from the last time in `again_at` on.
+    Where the form of rankings has changed since it was made, `earlier_forms` has its bytes and its earlier digest.
     """
 
     class Audience(TextChoices):
@@ -64,6 +66,7 @@ class Snapshot(models.Model):
     lead = models.JSONField(default=dict, help_text="Who is first, for lists of challenges; empty where nobody is.")
     payload = models.BinaryField()
     created_at = models.DateTimeField(default=timezone.now)
+    again_at = models.JSONField(default=list, blank=True, help_text="When it became the current ranking again, as ISO times.")
     opened_at = models.DateTimeField(null=True, help_text="When somebody first opened it by its address; it stays for good then.")
 
     hidden_ids: frozenset[int] = frozenset()  # entries not to be shown; set where an old ranking is read
@@ -84,6 +87,11 @@ class Snapshot(models.Model):
     @property
     def short(self) -> str:
         return self.digest[:8]
+
+    @property
+    def current_from(self) -> list[datetime]:
+        """Times at which it became the current ranking; at the first it was made."""
+        return [self.created_at, *map(datetime.fromisoformat, self.again_at)]
 
     @property
     def seen(self) -> Seen:
@@ -207,11 +215,16 @@ class Snapshot(models.Model):
             },
         )
         if not made:
-            cls.objects.filter(pk=snapshot.pk, revision__lt=phase.board_revision).update(revision=phase.board_revision)
+            values: dict[str, Any] = {"revision": phase.board_revision}
+            newest = cls.objects.filter(phase=phase, audience=board.audience).order_by("-revision", "-id").values_list("pk", flat=True)
+            if newest.first() != snapshot.pk:
+                values["again_at"] = [*snapshot.again_at, database_clock.read().isoformat()]
+            # Only while it has the revision that was read: another worker may make the same ranking.
+            cls.objects.filter(pk=snapshot.pk, revision=snapshot.revision, revision__lt=phase.board_revision).update(**values)
             if snapshot.lead != lead:  # of before there was more to say of a board
                 cls.objects.filter(pk=snapshot.pk).update(lead=lead)
             try:
-                snapshot.refresh_from_db(fields=["revision"])
+                snapshot.refresh_from_db(fields=["revision", "again_at"])
             except cls.DoesNotExist:  # an old one, which was pruned a moment ago
                 return cls.keep(phase, batch, board, front)
         return snapshot

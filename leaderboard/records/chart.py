@@ -165,5 +165,7 @@ class Chart:
 
 
 def short(text: str) -> str:
-    """A name that leaves room for the chart."""
+    """A name that leaves room for the chart: `method (team)` loses its team first."""
+    if len(text) > LABEL_LENGTH and text.endswith(")"):
+        text = text.rpartition(" (")[0] or text
     return text if len(text) <= LABEL_LENGTH else f"{text[: LABEL_LENGTH - 1]}…"

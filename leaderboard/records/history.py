@@ -21,14 +21,11 @@ class Opened(Change):
     n: int
 
 
+@dataclass(frozen=True)
 class Again(Change):
-    """An earlier ranking is shown again."""
+    """An earlier ranking is shown again: the one that was first made at `made`."""
 
-
-class Nothing(Change):
-    """No change of what is shown."""
-
-    is_small: ClassVar[bool] = True
+    made: datetime
 
 
 @dataclass(frozen=True)
@@ -93,6 +90,14 @@ class Moved(Change):
 
 
 @dataclass(frozen=True)
+class Ranked(Change):
+    """Entries, by name, that had no rank and have one now; `lost`: the reverse."""
+
+    names: tuple[str, ...]
+    lost: bool = False
+
+
+@dataclass(frozen=True)
 class PeopleChanged(Change):
     """The number of people's answers before and now; `other` says that these are of another kind, so of another study."""
 
@@ -120,10 +125,12 @@ class Texts(Change):
 
 @dataclass(frozen=True)
 class Step:
-    """A ranking and how it differs from the one before; `leaders` share first place."""
+    """A ranking and how it differs from the one before; `leaders` share first place. `same` are the digests of the rankings that followed
+    without a visible change, the newest last."""
 
     digest: str
     at: datetime
     leaders: tuple[str, ...]
     n_entries: int
     changes: tuple[Change, ...]
+    same: tuple[str, ...] = ()

@@ -143,7 +143,7 @@
       if (form.dataset.confirmed) return;
       event.preventDefault();
       const submitter = event.submitter;
-      const yes = make("button", { type: "button", className: "primary" }, submitter?.textContent.trim() || "Go on");
+      const yes = make("button", { type: "button", className: submitter?.classList.contains("danger") ? "danger" : "primary" }, submitter?.textContent.trim() || "Go on");
       const no = make("button", { type: "button" }, "Cancel");
       const words = make("p", { id: "confirm-words" }, form.dataset.confirm);
       const dialog = make("dialog", {}, words, make("div", { className: "actions" }, yes, no));

@@ -8,6 +8,7 @@ How a number is drawn: `{% figure f %}`, `{% interval f %}`, `{% agreement f ano
 `{{ names|sentence_list }}`, `{{ param.source|source_words }}`, `{% stated field value noun %}`, `{% entry_state it.state %}`,
 `{% entry_sentence it.state %}`, `{% install_command "score" %}`, `{{ amount|money }}`,
 `{% chart chart name %}`, `{% drawing chart name %}`, `{{ text|code_words }}`, `{% minimum "RATERS_FOR_FIGURE" %}`.
+`{% table label="Teams" %}<th scope="col">…</th>{% rows %}<tr>…</tr>{% endtable %}`: a table in a frame that scrolls.
 `{{ found.basis|basis }}`, `{{ found.basis|answers }}`, `{{ line.place|place }}`: what figures of people are of, and places with people.
 """
 
@@ -23,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 from django import template
 from django.conf import settings
-from django.template import Context
+from django.template import Context, Node, NodeList, TemplateSyntaxError
+from django.template.base import FilterExpression, Parser, Token, token_kwargs
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join, json_script
@@ -52,6 +54,7 @@ from leaderboard.wording import (
     people,
     ranks,
     reasons,
+    scoring,
     stated,
     suite_table,
 )
@@ -77,6 +80,7 @@ if TYPE_CHECKING:
 
 register = template.Library()
 IN_SCRIPT = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}  # what could end a script or a line of it
+TABLE_ARGUMENTS = {"label", "labelledby", "role", "frame", "class", "sortable"}
 kept_laid_out = lru_cache(maxsize=64)(laid_out)  # of stored texts: the HTML of one has up to megabytes, and a preview is read once
 
 register.filter("number", figures.number)
@@ -94,7 +98,7 @@ STATEMENTS: tuple[Callable[..., Any], ...] = (
     *(board_words.text, board_words.value_words, acceptance_test.outcome, suite_table.asked),
     *(entry_summary.strip_note, entry_summary.unranked, items.flags),
     *(people.basis, people.earlier, ranks.place, ranks.rank_range, study_words.against, study_words.apart, nouns.plural, untested),
-    *(history.change, history.day, history.leaders, history.rank_on, reasons.why),
+    *(history.change, history.day, history.leaders, history.rank_on, reasons.why, scoring.estimated_from),
 )
 for made in STATEMENTS:
     register.filter(made.__name__, made)
@@ -463,3 +467,41 @@ def value_or_count(value: float | None) -> str:
 def sentence_list(words: Iterable[object], last: str = "and") -> str:
     """`a`, `a and b`, `a, b and c`."""
     return nouns.listed(map(str, words), last)
+
+
+class Table(Node):
+    """A table with one row of heads, in a frame that scrolls and has a name. `said` are the tag's arguments."""
+
+    child_nodelists = ("heads", "rows")
+
+    def __init__(self, heads: NodeList, rows: NodeList, said: Mapping[str, FilterExpression]) -> None:
+        self.heads, self.rows, self.said = heads, rows, said
+
+    def render(self, context: Context) -> SafeString:
+        said = {name: value.resolve(context) for name, value in self.said.items()}
+        by = "labelledby" if "labelledby" in said else "label"
+        frame = f"wrap {said['frame']}" if "frame" in said else "wrap"
+        role = said.get("role", "group" if by == "labelledby" else "region")
+        kind = format_html(' class="{}"', said["class"]) if "class" in said else ""
+        sortable = " data-sort" if said.get("sortable") else ""
+        opening = format_html('<div class="{}" tabindex="0" role="{}" aria-{}="{}"><table{}{}>', frame, role, by, said[by], kind, sortable)
+        heads, rows = self.heads.render(context), self.rows.render(context)
+        return opening + mark_safe(f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>")  # noqa: S308 - escaped already
+
+
+@register.tag
+def table(parser: Parser, token: Token) -> Table:
+    """`{% table label="Teams" %}`, its heads, `{% rows %}`, its rows, `{% endtable %}`.
+
+    The frame is named by `label`, or by the heading with the id `labelledby`. Optional are its `role` (region with a label, else group), a
+    further class of it (`frame`), the table's `class`, and `sortable`.
+    """
+    words = token.split_contents()[1:]
+    said = token_kwargs(words, parser)
+    if words or len({"label", "labelledby"} & said.keys()) != 1 or not said.keys() <= TABLE_ARGUMENTS:
+        raise TemplateSyntaxError("A table takes label or labelledby, and role, frame, class and sortable, each as NAME=VALUE.")
+    heads = parser.parse(("rows",))
+    parser.delete_first_token()
+    rows = parser.parse(("endtable",))
+    parser.delete_first_token()
+    return Table(heads, rows, said)

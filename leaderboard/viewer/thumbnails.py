@@ -1,5 +1,5 @@
-"""Pictures of entries, drawn from the teams' files, without the reference: small ones of one and the same item for boards, and larger ones
-of any item, shown in place of a 3D view.
+"""Pictures of entries, drawn from the teams' files, without the reference: small ones for boards, of the first item that an entry has, and
+larger ones of any item, shown in place of a 3D view.
 
 Small ones are made when a board is ranked, so that its first visitor finds them. They are stored beside an entry's other drawings. A
 missing one is made again on request. The colours hold on a light page and on a dark one.
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from submissions.storage import stored_files
 
 log = structlog.get_logger(__name__)
 
-VERSION = 3  # of the drawing
+VERSION = 4  # of the drawing
 TURN = math.radians(-30)  # from where the 3D view opens: a three-quarter view of most models
 WIDTH, HEIGHT = 144, 96  # px of a small picture, twice as many as on the page
 LARGE = 4  # times as wide and high
@@ -38,9 +39,10 @@ MAX_PREPARED = 30  # entries of a phase in one go, the newest first
 MAX_SCENES = 24  # of an entry of renders, whose pictures are made before anybody asks
 
 
-def item_of(batch: EvaluationBatch) -> str:
-    """The item that is shown of every entry: the first of the reference."""
-    return batch.reference.item_ids[0] if batch.reference.item_ids else ""
+def item_of(batch: EvaluationBatch, missing: Collection[str] = ()) -> str:
+    """The item that is shown of an entry: the first of the reference without those that are `missing` in the entry."""
+    items = batch.reference.item_ids
+    return next((item for item in items if item not in missing), items[0] if items else "")
 
 
 def picture(submission: Submission, item: str, times: int = 1) -> bytes | None:
@@ -70,7 +72,7 @@ def prepare(phase: Phase) -> None:
         submission = evaluation.submission
         submission.phase = phase
         try:
-            picture(submission, item_of(evaluation.batch))
+            picture(submission, item_of(evaluation.batch, submission.missing_items))
         except Exception as error:  # for any error boards go on without it
             log.warning("no picture of an entry could be made", entry=submission.pk, error=str(error))
     if phase.challenge.kind.images:

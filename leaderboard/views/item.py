@@ -55,12 +55,12 @@ def entry_item(request: HttpRequest, pk: int, item: str) -> HttpResponse:
 
 
 def entry_thumbnail(request: HttpRequest, pk: int) -> HttpResponse:
-    """A small picture of one item of the entry, the same on all of a leaderboard, if the viewer may see it drawn."""
+    """A small picture of the first item that the entry has, if the viewer may see it drawn."""
     place = _drawable(request, pk)
     evaluation = current_evaluation(place.submission)
     if place.submission.status != Status.SCORED or evaluation is None:
         raise Http404
-    return _picture(place, thumbnails.item_of(evaluation.batch), 1)
+    return _picture(place, thumbnails.item_of(evaluation.batch, place.submission.missing_items), 1)
 
 
 def entry_poster(request: HttpRequest, pk: int, item: str) -> HttpResponse:

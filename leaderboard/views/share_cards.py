@@ -111,10 +111,10 @@ def board_card(request: HttpRequest, challenge: str, phase: str) -> HttpResponse
     counts = f"{counted(snapshot.n_teams, 'team')} · " if place.phase.has_teams else ""
     counts += counted(snapshot.n_entries, "entry")
     foot = f"{counts} · {_snapshot_words(snapshot, place.phase)}"
-    return sent(board_sheet(front, _line(place.phase), foot, place.challenge.simulated))
+    return sent(board_sheet(front, _line(place.phase), foot, place.challenge.simulated, place.phase.has_teams))
 
 
-def board_sheet(front: Front, line: str, foot: str, simulated: bool) -> Sheet:
+def board_sheet(front: Front, line: str, foot: str, simulated: bool, has_teams: bool = True) -> Sheet:
     """Card of a board by its summary: the contradiction of its first, else of a pair that a single metric reverses, else the first
     three."""
     found = front.parted or front.turned
@@ -122,7 +122,7 @@ def board_sheet(front: Front, line: str, foot: str, simulated: bool) -> Sheet:
         Row(
             str(one.rank),
             legible(one.name, f"entry {one.id}"),
-            f"people: {place(one.place) or '–'}" if front.has_places else legible(one.team, ""),
+            f"people: {place(one.place) or '–'}" if front.has_places else legible(one.team, "") if has_teams else "",
         )
         for one in front.top
     )
@@ -174,7 +174,7 @@ def entry_card(request: HttpRequest, pk: int) -> HttpResponse:
     index = snapshot.board.index_of(pk) if snapshot is not None else None
     if snapshot is None or index is None:
         raise Http404
-    picture, item = None, thumbnails.item_of(snapshot.batch) if phase.has_files else ""
+    picture, item = None, thumbnails.item_of(snapshot.batch, submission.missing_items) if phase.has_files else ""
     is_public = phase.reference_access == Phase.ReferenceAccess.PUBLIC and place.may("see_render")
     if is_public and submission.artifact_key and item and item not in submission.missing_items:
         try:

@@ -16,7 +16,7 @@ ON = {CROSS: "clean views", FULL: "references", SET: "references", MODEL: "refer
 MODEL_DAMAGES = {"unrelated": "another reference in its place", "empty": "an empty entry"}
 NOT_RANKED = {
     Outcome.RETIRED: "This metric is no longer computed: its values stay and do not rank.",
-    Outcome.WEIGHTS: "Shown, not ranked: the metric's weights miss requirements that their model card lists.",
+    Outcome.WEIGHTS: "Shown, not ranked: the metric's weights do not meet the requirements of their model card.",
     Outcome.OUTDATED: "Shown, not ranked: the metric's values are of an older version without an acceptance test. Re-evaluate the phase.",
     Outcome.WAITING: "Shown, not ranked yet: the metric's acceptance test on the phase's own references is running ({percent} %).",
     Outcome.FAILED: "Shown, not ranked: the metric's acceptance test could not run.",

@@ -27,7 +27,7 @@ SENTENCES = {
     "bracket": "Bracket: each of its entries is tied with the entry at its top. Entries of different brackets can be tied too: compare the "
     "ranges under their ranks.",
     "claim": "The entries at the tops of different brackets differ significantly (95 % confidence over all pairs).",
-    "loose": "Dashed bracket: its entries are tied with the top entry of a higher bracket, too.",
+    "loose": "Dashed beside an entry: it is tied with the top entry of a higher bracket, too.",
     "ranks": "Small numbers under a rank: its 95 % range, for all entries at once.",
     "alone": "95 % range of its rank: {a} to {b} for this entry alone, {c} to {d} for all entries at once.",
     "first": "Only the first {most} entries are tested against each other.",

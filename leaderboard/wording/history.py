@@ -15,11 +15,12 @@ from leaderboard.records.history import (
     Moved,
     Opened,
     PeopleChanged,
+    Ranked,
     Scored,
     Step,
     Texts,
 )
-from leaderboard.wording.nouns import answer, answers, counted, listed, plural
+from leaderboard.wording.nouns import answer, answers, counted, listed, plural, verb
 
 NAMED = 3  # entries that a sentence names; of more it gives the number
 MOVES = 4  # changes of rank that are said of one step
@@ -33,7 +34,7 @@ def change(it: Change) -> str:
         case Opened():
             return f"This is the oldest ranking that is kept. It has {counted(it.n, 'entry')}."
         case Again():
-            return "An earlier ranking, made at the time given here, is shown again."
+            return f"The ranking of {it.made:%-d %B %Y, %H:%M} is shown again."
         case Scored():
             return _scored(it)
         case Entered():
@@ -50,9 +51,12 @@ def change(it: Change) -> str:
             who = listed(it.names) if len(it.names) <= NAMED else f"{len(it.names)} entries"
             are, what = ("is", "a baseline") if len(it.names) == 1 else ("are", "baselines")
             return f"{who} {are} now {what}, without a rank." if it.made else f"{who} {are} no longer {what}."
+        case Ranked():
+            who = listed(it.names) if len(it.names) <= NAMED else f"{len(it.names)} entries"
+            return f"{who} {verb('has', len(it.names))} {'no rank any more' if it.lost else 'a rank now'}."
         case Texts():
             return f"The description of {listed(it.names) if len(it.names) <= NAMED else f'{len(it.names)} entries'} changed."
-    return "No change is visible here."
+    raise TypeError(f"no sentence for {it!r}")
 
 
 def _scored(it: Scored) -> str:

@@ -191,9 +191,10 @@ def enough_rows(summary: Summary, noun: str = NOUN) -> list[EnoughRow]:
     for curve in summary.adequacy:
         if len([mean for mean in curve.mean if mean is not None]) < 2:
             continue
-        parts = f"{curve.steady:,} of {curve.sizes[-1]:,} give nearly the same order" if curve.steady else "fewer give another order"
         what, steady = kinds[curve.resource].capitalize(), curve.steady is not None
-        rows.append(EnoughRow(what, steady, "steady" if steady else "not yet", parts, of_parts=True))
+        fewer = f"fewer {what.lower()} often give another order"
+        parts = f"{curve.steady:,} of {curve.sizes[-1]:,} give nearly the same order" if curve.steady else fewer
+        rows.append(EnoughRow(what, steady, "steady" if steady else "not steady", parts, of_parts=True))
     if summary.fragile is not None and not summary.shares_first:
         rows.append(EnoughRow("What first place depends on", None, "", fragile(summary, noun)))
     return rows

@@ -124,10 +124,10 @@ def hash_secret(secret: str) -> str:
 class Scope(TextChoices):
     """Kind of acts that an API token lets a program do. Every token reads what everybody may, and what its owner's teams may."""
 
-    READ = "read", "read what you see as a visitor and as a member of your teams"
-    SUBMIT = "submit", "take part: join, upload, manage your team and its entries"
-    ORGANIZE = "organize", "act as an organizer: see what organizers see, upload metrics"
-    OPERATE = "operate", "act as staff"
+    READ = "read", "read: see what you see as a visitor and as a member of your teams"
+    SUBMIT = "submit", "submit: join, upload, manage your team and its entries"
+    ORGANIZE = "organize", "organize: see what organizers see, upload metrics"
+    OPERATE = "operate", "operate: act as staff"
 
 
 class ApiToken(models.Model):

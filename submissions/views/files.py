@@ -37,6 +37,7 @@ def _section(place: ChallengePlace, phase: Phase, files: list[ChallengeFile]) ->
         "phase": phase,
         "files": files,
         "sees": place.viewer.may("phase.see_inputs", phase),
+        "takes_upload": phase.takes_uploads(place.now) and place.viewer.may("phase.upload", phase),
         "sees_reference": manifest is not None and place.viewer.may("phase.see_reference", phase),
         "n_inputs": len(phase.inputs) if manifest is not None and not manifest.kind.images else 0,
         "manifest": manifest,

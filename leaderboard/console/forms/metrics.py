@@ -39,14 +39,17 @@ class MetricForm(forms.Form):
                     if not weights.refusal(spec, registry.resolve_params(spec.key, {param.name: name})):
                         initial[f"{PREFIX}{param.name}"] = name
                         break
-            initial |= {"slug": free_slug(spec.key, taken), "weight": 1.0, "in_ranking": not spec.warning, "is_primary": not taken}
+            initial |= {"slug": free_slug(spec.key, taken), "weight": 1.0, "in_ranking": not spec.warning}
+            initial["is_primary"] = not taken and not spec.primary_refusal
         else:
             initial |= {name: getattr(metric, name) for name in ("slug", "title", "weight", "is_primary", "in_ranking")}
         super().__init__(*args, initial=initial)
         if metric is not None:
             del self.fields["slug"]
-            if metric.is_primary:  # it moves by making another metric primary
-                self.fields["is_primary"].disabled = True
+        # A primary metric stays primary until another one is made primary.
+        self.fields["is_primary"].disabled = bool(spec.primary_refusal) or (metric is not None and metric.is_primary)
+        if spec.primary_refusal:
+            self.fields["is_primary"].help_text = spec.primary_refusal
         for param in spec.params:
             self.fields[f"{PREFIX}{param.name}"] = field_of(param)
 

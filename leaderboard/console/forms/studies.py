@@ -46,7 +46,7 @@ PANEL = (
     "Parameters that a panel adds to the address, one per line, such as PROLIFIC_PID, STUDY_ID and SESSION_ID. We store them with each "
     "rater. The first parameter identifies the rater: each value can take part once. Raters without it need an account on the list."
 )
-GROUPS = (
+RATER_GROUPS = (
     "One per line, such as experts or designers. Raters choose their group, unless their invitation sets it. “experts: 12” "
     "limits a group to 12 "
     "raters."
@@ -280,7 +280,7 @@ class StudyFields(ScreeningFields, PlanFields):
     )
 
     covariates = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple, label="Correct for", help_text=COVARIATES)
-    groups = Lines(required=False, rows=3, help_text=GROUPS)
+    groups = Lines(required=False, rows=3, help_text=RATER_GROUPS)
     practice_questions = forms.IntegerField(
         min_value=0, max_value=MAX_PRACTICE, required=False, label="Questions for practice", help_text=PRACTICE
     )

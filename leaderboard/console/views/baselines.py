@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
-from django.views.decorators.http import require_http_methods
 
 from leaderboard.console.forms.challenge import BaselineForm
 from leaderboard.console.page import page
@@ -22,7 +21,6 @@ from submissions.views.upload import read_to_disk, with_refusal
 
 @csrf_exempt  # checked below, once the body has been read to where it belongs
 @organizer_of_measured_phase
-@require_http_methods(["GET", "HEAD", "POST"])
 def baselines(request: HttpRequest, phase: Phase) -> HttpResponse:
     """The baselines, and the form for another one, which needs no team and competes with nobody."""
     if request.method != "POST":

@@ -83,7 +83,6 @@ def new(request: HttpRequest) -> HttpResponse:
 
 
 @organizer
-@require_http_methods(["GET", "HEAD", "POST"])
 def overview(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     """The challenge, and what is still to be done; the order of phases is changed here."""
     if request.method == "POST":
@@ -132,7 +131,6 @@ def overview(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 
 
 @organizer
-@require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     """Texts, rules, and who may take part."""
     definition = read(challenge)
@@ -143,7 +141,6 @@ def settings(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 
 
 @organizer
-@require_http_methods(["GET", "HEAD", "POST"])
 def access(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     """Draft, private by link or list, or public."""
     form = VisibilityForm(None, instance=challenge)
@@ -160,7 +157,6 @@ def access(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 
 
 @organizer
-@require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     """Remove a draft, once its address has been typed."""
     if request.method == "POST":

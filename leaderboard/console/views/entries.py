@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
 from leaderboard.console.page import page, paged, reason, told
 from leaderboard.console.views.audit import sentence
@@ -48,7 +48,6 @@ def entry_list(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 
 
 @organizer
-@require_http_methods(["GET", "HEAD", "POST"])
 def entry(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
     """One entry: why it is where it is, its badges, and whether the board shows it."""
     submission = submission_of(challenge, pk)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from django.views.decorators.http import require_http_methods
 
 from leaderboard.bundle.definition import ChallengeDef, FileDef
 from leaderboard.bundle.folder import local_file
@@ -26,7 +25,6 @@ from submissions.models import Challenge, ChallengeFile
 
 
 @organizer
-@require_http_methods(["GET", "HEAD", "POST"])
 def files(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     form = FileForm(challenge)
     if request.method == "POST":

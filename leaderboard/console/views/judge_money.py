@@ -23,7 +23,6 @@ from submissions.permissions import allowed, require
 
 @sensitive_post_parameters("key")
 @organizer
-@require_http_methods(["GET", "HEAD", "POST"])
 def of_challenge(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     """Costs of a challenge's judge models this month, their budget, and its own key."""
     key_form, limit_form, is_done = _acts(request, challenge)

@@ -37,7 +37,6 @@ WEB_TIMEOUT = 60.0  # of a request to the model while a browser waits
 
 
 @organizer_of_phase
-@require_http_methods(["GET", "HEAD", "POST"])
 def judges(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
     """A study's runs, and the plan of another."""
     chosen_study = study_of(phase, True, slug=study)
@@ -71,7 +70,6 @@ def judges(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
 
 
 @organizer_of_phase
-@require_http_methods(["GET", "HEAD", "POST"])
 def judge(request: HttpRequest, phase: Phase, study: str, pk: int) -> HttpResponse:
     """One run: before it starts its questions, then its progress and its answers."""
     chosen_study = study_of(phase, True, slug=study)

@@ -13,7 +13,7 @@ from django.db.models import Avg, Count, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
 from leaderboard.console.forms.studies import InvitationForm, NewStudyForm, PayForm, RunningStudyForm
 from leaderboard.console.page import page, reason, told
@@ -39,7 +39,6 @@ from submissions.models import Phase, User
 
 
 @organizer_of_phase
-@require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, phase: Phase) -> HttpResponse:
     """The form of a live study; it begins as a draft."""
     campaign.groups_of(phase)  # says that there is nothing to show, before anybody fills in a form
@@ -56,11 +55,10 @@ def new(request: HttpRequest, phase: Phase) -> HttpResponse:
 
 
 @organizer_of_phase
-@require_http_methods(["GET", "HEAD", "POST"])
 def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
     """One live study: its state, who rates, who may, and its questions."""
     live_study = study_of(phase, True, slug=study, key__isnull=False)
-    invitation, settings = InvitationForm(phase), RunningStudyForm(instance=live_study)
+    invitation, settings, link = InvitationForm(phase), RunningStudyForm(instance=live_study), ""
     if request.method == "POST":
         act = request.POST.get("act", "")
         if act == "invite":
@@ -70,7 +68,7 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
                 _, token = campaign.invite(live_study, request.user, data["note"], data["group"], data["most_uses"], data["expires_at"])
                 link = request.build_absolute_uri(reverse("rate_join_link", args=[token]))
                 link = panel.address_to_give(link, live_study) or link
-                return told(request, f"Send this link; it is shown this once: {link}")
+                invitation = InvitationForm(phase)
         elif act == "edit":
             settings = RunningStudyForm(request.POST, instance=live_study)
             if settings.is_valid():
@@ -105,6 +103,7 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
         "invitations": live_study.invitations.annotate(used=Count("raters")),
         "screening": screening(live_study),
         "invitation": invitation,
+        "link": link,  # of a new invitation; in this one answer only
         "settings": settings,
         "votes": _answers(live_study).count(),
         "without_account": sum(row.joined_at is not None and row.user_id is None for row in rows),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.views.decorators.http import require_http_methods
 
 from leaderboard.console.forms.programs import MetricChallengeForm
 from leaderboard.console.page import page, told
@@ -17,7 +16,6 @@ from submissions.models import Challenge
 
 
 @organizer
-@require_http_methods(["GET", "HEAD", "POST"])
 def metric_challenges(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     """Challenges of metrics on this challenge's studies, and the form for another."""
     form = MetricChallengeForm(challenge)
@@ -35,7 +33,6 @@ def metric_challenges(request: HttpRequest, challenge: Challenge) -> HttpRespons
 
 
 @organizer
-@require_http_methods(["GET", "HEAD", "POST"])
 def metric_challenge(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
     """One challenge of metrics: its board in full as it is now, and the output of the checks and the study's runs for each entry."""
     row = get_object_or_404(MetricChallenge.objects.filter(study__phase__challenge=challenge).select_related("study"), pk=pk)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
 from evaluation.metrics.registry import REGISTRY, MetricSpec, find, get, resolve_params
 from evaluation.models import MetricProgram, Score
@@ -21,7 +21,6 @@ from submissions.models import Phase
 
 
 @organizer_of_measured_phase
-@require_http_methods(["GET", "HEAD", "POST"])
 def metric_list(request: HttpRequest, phase: Phase) -> HttpResponse:
     """The current columns, and the metrics that can be added."""
     if request.method == "POST":
@@ -50,7 +49,6 @@ def metric_list(request: HttpRequest, phase: Phase) -> HttpResponse:
 
 
 @organizer_of_measured_phase
-@require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, phase: Phase, key: str) -> HttpResponse:
     spec = _spec(phase, key)
     metrics = _metrics(phase)
@@ -62,7 +60,6 @@ def new(request: HttpRequest, phase: Phase, key: str) -> HttpResponse:
 
 
 @organizer_of_measured_phase
-@require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, phase: Phase, metric: str) -> HttpResponse:
     metrics = _metrics(phase)
     column = next((other for other in metrics if other.slug == metric), None)

@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods
 
 from leaderboard.bundle.definition import NewsDef
 from leaderboard.bundle.state import read
@@ -22,7 +21,6 @@ from submissions.permissions import Viewer
 
 
 @organizer
-@require_http_methods(["GET", "HEAD", "POST"])
 def news(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     form = NewsForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -35,7 +33,6 @@ def news(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 
 
 @organizer
-@require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
     row = get_object_or_404(challenge.announcements, pk=pk)
     form = NewsForm(request.POST or None, instance=row)

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_POST
 
 from leaderboard.bundle.definition import PageDef
 from leaderboard.bundle.state import read
@@ -25,7 +25,6 @@ from submissions.models.challenge import MAX_PAGES
 
 
 @organizer
-@require_http_methods(["GET", "HEAD", "POST"])
 def pages(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     """The challenge's pages in their order, and a form for another one."""
     form, act = PageForm(challenge), request.POST.get("act")
@@ -46,7 +45,6 @@ def pages(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 
 
 @organizer
-@require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, challenge: Challenge, slug: str) -> HttpResponse:
     row = get_object_or_404(challenge.pages, slug=slug)
     form = PageForm(challenge, request.POST or None, instance=row)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
 
 from leaderboard.bundle.state import read
 from leaderboard.console.confirm_and_apply import confirm_and_apply
@@ -18,7 +17,6 @@ from submissions.models import Admission, Challenge, Membership, User
 
 
 @organizer
-@require_http_methods(["GET", "HEAD", "POST"])
 def organizers(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     if request.method != "POST":
         return page(request, "organizers", challenge, "organizers", organizers=challenge.organizers.order_by("username"))
@@ -37,7 +35,6 @@ def organizers(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 
 
 @organizer
-@require_http_methods(["GET", "HEAD", "POST"])
 def participants(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     """People who asked to take part, and the decisions."""
     if request.method == "POST":

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
 
 from leaderboard.bundle.definition import PhaseDef
 from leaderboard.bundle.state import read
@@ -18,7 +17,6 @@ from submissions.models import Challenge, Phase
 
 
 @organizer
-@require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     form = PhaseForm(request.POST or None, instance=Phase(challenge=challenge))
     if request.method == "POST" and form.is_valid():
@@ -31,7 +29,6 @@ def new(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 
 
 @organizer_of_phase
-@require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, phase: Phase) -> HttpResponse:
     challenge = phase.challenge
     if request.method == "POST":

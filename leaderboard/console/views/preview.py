@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard.lookup import organizer_of_phase, study_of
 from leaderboard.models import Study
@@ -33,7 +33,6 @@ def previewed(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
 
 @previewed
-@require_http_methods(["GET", "HEAD", "POST"])
 def intro(request: HttpRequest, study: Study, base: str) -> HttpResponse:
     """The page that raters join on; its button leads to the questions and lets nobody in."""
     context = {"study": study, "preview": base} | views.intro(study, "") | {"closed": ""}

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
 from evaluation.models import MetricProgram, SuiteRun
 from evaluation.models.runs import WAITS_FOR_CARD
@@ -25,7 +25,6 @@ from submissions.views.files import download
 
 
 @organizer
-@require_http_methods(["GET", "HEAD", "POST"])
 def programs(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     """All versions, and the form for another."""
     form = ProgramForm()

@@ -7,7 +7,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.html import format_html
-from django.views.decorators.http import require_http_methods
 
 from evaluation.models import EvaluationBatch
 from evaluation.reference_warnings import REGIONS
@@ -24,7 +23,6 @@ from submissions.models import Phase
 
 
 @organizer_of_measured_phase
-@require_http_methods(["GET", "HEAD", "POST"])
 def reference(request: HttpRequest, phase: Phase) -> HttpResponse:
     """Versions and the form for a new one. A new version is kept first; the switch to it is a second step, which shows the changes and how
     many entries are scored again."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
 from evaluation.models import EvaluationBatch, Reference
 from leaderboard.bundle.state import reference_in_force
@@ -32,7 +32,6 @@ def scenes(request: HttpRequest, phase: Phase) -> HttpResponse:
 
 
 @organizer_of_measured_phase
-@require_http_methods(["GET", "HEAD", "POST"])
 def scene(request: HttpRequest, phase: Phase, scene: str) -> HttpResponse:
     """The views of a scene with their regions. Rows are added and deleted in the browser, or by sending the form back and forth;
     only saving keeps anything."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
 from evaluation.models import Evaluation, EvaluationBatch, Score
 from evaluation.models.batch import sentences
@@ -24,7 +24,6 @@ HELD = (Evaluation.State.FAILED, Evaluation.State.EXCLUDED)  # members without s
 
 
 @organizer_of_measured_phase
-@require_http_methods(["GET", "HEAD", "POST"])
 def scoring(request: HttpRequest, phase: Phase) -> HttpResponse:
     if request.method == "POST":
         latest = EvaluationBatch.latest(phase)
@@ -56,7 +55,7 @@ def scoring(request: HttpRequest, phase: Phase) -> HttpResponse:
 @require_safe
 def progress(request: HttpRequest, phase: Phase) -> HttpResponse:
     """The part of the page that moves."""
-    return page(request, "parts/batch", phase.challenge, "scoring", phase, **_standing(request, phase))
+    return page(request, "parts/scoring", phase.challenge, "scoring", phase, **_standing(request, phase))
 
 
 def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:

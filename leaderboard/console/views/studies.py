@@ -11,7 +11,6 @@ from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods
 
 from leaderboard.bundle.document import BundleError
 from leaderboard.console.forms.answer_sets import AnswerSetForm
@@ -51,7 +50,6 @@ ACTS: dict[str | None, tuple[Callable[[Study, User], object], str]] = {
 
 
 @organizer_of_phase
-@require_http_methods(["GET", "HEAD", "POST"])
 def studies(request: HttpRequest, phase: Phase) -> HttpResponse:
     form, set_form = StudyForm(phase), AnswerSetForm(phase)
     if request.method == "POST":

@@ -7,7 +7,7 @@ from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
 from leaderboard.console.forms.challenge import GrantForm
 from leaderboard.console.page import page, paged, told
@@ -33,7 +33,6 @@ def team_list(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 
 
 @organizer
-@require_http_methods(["GET", "HEAD", "POST"])
 def team(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
     """A team's members, entries and quota; forms that grant more uploads and that merge it with another team."""
     chosen_team = team_of(challenge, pk)

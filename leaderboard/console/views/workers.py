@@ -13,7 +13,6 @@ from django.db.models import Count, Q, Sum
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
 
 from evaluation.metrics import registry
 from evaluation.metrics.shared import TOGETHER
@@ -42,7 +41,6 @@ TOKEN_ACTS: dict[str, tuple[Callable[[WorkerToken, User], object], str]] = {
 
 @organizer
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
 def workers(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     """Tokens, workers, differences. The key of a new token is in this one answer only."""
     if request.method == "POST":
@@ -176,7 +174,6 @@ def _decide(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 
 
 @organizer
-@require_http_methods(["GET", "HEAD", "POST"])
 def costs(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     """Costs of scoring, by metric, entry and team, and the budget for it."""
     budget = ComputeBudget.objects.filter(challenge=challenge).first()

@@ -10,7 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.urls import reverse
 
 from leaderboard.bundle.document import BundleError
 from leaderboard.evidence import by_hand, store
@@ -146,6 +148,7 @@ class Command(BaseCommand):
             f"{count} on {study.entries.count():,} methods are in; "
             f"{linked} of these are entries of the phase{labelled}. The analysis is computed by the next free worker."
         )
+        self._tell_page(study)
 
     def _import_set(self, phase: Phase, options: dict, described: dict[str, Any], about: dict[str, Any]) -> None:
         """Import a file by the reader of published sets: of the file's manifest, or as the options describe it. `about` is the study."""
@@ -170,6 +173,13 @@ class Command(BaseCommand):
             self.stdout.write(line)
         linked = study.entries.filter(submission__isnull=False).count()
         self.stdout.write(f"{linked} of the entries are entries of the phase. The analysis is computed by the next free worker.")
+        self._tell_page(study)
+
+    def _tell_page(self, study: Study) -> None:
+        """Tell where the study is, and who sees it."""
+        address = reverse("study", args=[study.phase.challenge.slug, study.phase.slug, study.slug])
+        seen = "" if study.is_public else " Only organizers see it, until you press *Show to all* under *Studies* in the console."
+        self.stdout.write(f"Its page: {settings.SITE_URL}{address}.{seen}")
 
     def _export(self, phase: Phase, options: dict) -> None:
         study = Study.objects.filter(phase=phase, slug=options["slug"]).first()

@@ -95,6 +95,7 @@ def test_a_parameter_is_changed_confirmed_and_the_scoring_followed(tab, phase, p
     assert (bar.get_attribute("value"), bar.get_attribute("max")) == ("0", "4")  # houses
     drain()
     tab.get_by_role("heading", name="Up to date").wait_for()
+    assert "Being scored" not in tab.locator("#scoring").inner_text(), "the history has moved on, too"
     assert EvaluationBatch.current(phase).metrics[2]["params"]["vert_thresh"] == 0.25
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 
 import numpy as np
@@ -17,10 +18,12 @@ from evaluation.programs import files as program_files
 from evaluation.programs import program_checks, results, sandbox
 from evaluation.programs.program import Budget, Program, Sample, load
 from evaluation.programs.results import Cause
+from evaluation.properties import measure
 from evaluation.synthetic.houses import houses
 from evaluation.synthetic.meshes import meshes
 from submissions.formats.render.views import CleanViews, Render, View
 from submissions.formats.wireframe.wireframe_files import Wireframe
+from tests import ROOT
 from tests.conftest import need
 from tests.support.evaluation.programs import LENGTHS, written
 
@@ -51,6 +54,36 @@ def test_a_function_gets_arrays_in_metres(tmp_path, boxed):
     assert (same.value, same.parts["length"]) == (0.0, 5.0)
     assert shorter.value == pytest.approx(2 * 0.025)
     assert missing.status == Status.FAILED  # `scoring` says that it is missing
+
+
+def test_the_program_of_the_guide_passes_its_check_and_sees_damage(tmp_path):
+    guide = (ROOT / "leaderboard/docs/programs.md").read_text()
+    for name, language in (("metric.yaml", "yaml"), ("score.py", "python")):
+        (tmp_path / name).write_text(re.search(rf"^```{language}\n(.*?)^```", guide, re.DOTALL | re.MULTILINE)[1])
+    program = load(tmp_path, boxed=False)
+    with program:
+        found = program_checks.first_run(program, program_checks.samples_of("wireframe", None), {"spacing": 0.1})
+    assert (found.passed, found.warning) == (True, "")
+    values = {against: [row.value for row in found.rows if row.against == against] for against in ("itself", "damaged")}
+    assert values["itself"] == [0.0] * 3 and min(values["damaged"]) > 0.01
+    bare = Wireframe(np.zeros((0, 3)), np.zeros((0, 2), dtype=int))
+    moved, empty, unknown = scored(
+        load(tmp_path, boxed=False),
+        *(
+            Sample("a", "a", Wireframe(LINE.vertices + np.array([0.0, 0, 1]), LINE.edges), LINE),
+            Sample("b", "b", bare, LINE),
+            Sample("c", "c", LINE, bare),
+        ),
+        spacing=0.1,
+    )
+    assert moved.value == pytest.approx(1.0) and moved.parts == pytest.approx({"to_reference": 1.0, "to_prediction": 1.0})
+    assert (empty.status, unknown.status) == (Status.FAILED, Status.NOT_APPLICABLE)
+
+
+def test_the_time_of_a_program_is_that_of_its_own_process(tmp_path):
+    folder = written(tmp_path, "import time\n\ndef score(prediction, reference, params):\n    time.sleep(0.05)\n    return 0.0")
+    with load(folder, boxed=False) as program, registry.with_programs([program.document.spec("roofs", "c" * 64, program)]):
+        assert measure.milliseconds(("roofs/lengths", {}, None), houses(2)) >= 50
 
 
 def test_a_script_finds_files_and_writes_scores(tmp_path, boxed):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
 
-from leaderboard.boards.history import Moment, chart, steps
+from leaderboard.boards.history import Moment, chart, folded, steps
 from leaderboard.records.board import Board
 from leaderboard.records.history import (
     Again,
@@ -20,7 +21,6 @@ from leaderboard.records.history import (
     Move,
     Moved,
     NewEntry,
-    Nothing,
     Opened,
     PeopleChanged,
     Scored,
@@ -62,9 +62,11 @@ def test_the_oldest_is_the_oldest_that_is_kept():
     assert step.changes == (Opened(4),) and step.leaders == ("gable",)
 
 
-def test_the_newest_step_comes_first_and_nothing_is_there_where_nothing_changed():
-    found = steps(moments(without(NOW, 0), NOW, NOW))
-    assert [step.digest[0] for step in found] == ["2", "1", "0"] and [type(one) for one in found[0].changes] == [Nothing]
+def test_the_newest_step_comes_first_and_rankings_without_a_visible_change_belong_to_the_step_before():
+    analysed_again = NOW.model_copy(update={"uncertainty": NOW.uncertainty + 1})
+    found = steps(folded(moments(without(NOW, 0), NOW, NOW, analysed_again)))
+    assert [(step.digest[0], [digest[0] for digest in step.same]) for step in found] == [("1", ["2", "3"]), ("0", [])]
+    assert found[0].at == START + timedelta(days=1)
 
 
 def test_an_entry_whose_name_is_withheld_is_no_news():
@@ -152,10 +154,17 @@ def test_texts_that_changed_are_named():
 
 def test_a_ranking_that_is_shown_again_is_one_of_before():
     first, second, again = moments(NOW, without(NOW, 0), NOW)
-    again = Moment(again.digest, first.at, again.board)
-    found = steps([first, second, again])
-    assert [type(one) for one in found[0].changes[:2]] == [Again, Entered]
+    again = replace(again, digest=first.digest, made=first.at)
+    found = steps(folded([first, second, again]))
+    assert [step.at for step in found] == [again.at, second.at, first.at]
+    assert found[0].changes == (
+        Again(first.at),
+        Entered((NewEntry("gable", "team 0", 1),)),
+        Moved((Move("ridge", 1, 2), Move("hip", 2, 3), Move("shed", 3, 4))),
+    )
     assert [(step, change) for step in found[1:] for change in step.changes if isinstance(change, Again)] == []
+    (alone,) = steps(folded([first, again]))
+    assert alone.same == (), "the ranking between is kept no more, and a ranking does not follow itself"
 
 
 def test_entries_that_became_baselines_or_are_none_any_more_are_named():

@@ -269,8 +269,8 @@ SAME = [Series(name, (1.0, 0.5, 1.0, 1.0)) for name in "abc"]
         (cost(HSS, (), "Parameters", 3), "No ranked entry states its parameters. 3 entries state nothing and are left out."),
         (
             cost(HSS, TestCost.POINTS[:1], "Parameters", 1),
-            "HSS (higher is better) of 1 entry, against parameters, as their teams state them. Best at what they state, as no entry "
-            "that states the same or less has a better value: small. 1 entry states nothing and is left out.",
+            "HSS (higher is better) of 1 entry, against parameters, as their teams state them. Best at their cost: no entry that "
+            "states the same or a lower cost has a better value than small. 1 entry states nothing and is left out.",
         ),
     ],
 )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import leaderboard.package as plumbline
+from evaluation import local
 from leaderboard.package import command
 from tests.pure.leaderboard.package.test_results import N, written
 from tests.support.evaluation.programs import written as program
@@ -74,6 +76,13 @@ def test_a_program_of_ones_own_is_scored_and_saved(run, folder, tmp_path):
     (folder / "program.json").write_text(out)
     check = plumbline.read(folder / "program.json").check()
     assert not check and "local/lengths" in check.differences[0]
+
+
+def test_progress_of_a_program_ends_at_the_number_of_items(folder, tmp_path):
+    told: list[int] = []
+    bar = SimpleNamespace(update=told.append, close=lambda: None)
+    local.score(folder / "bad", folder / "ref", [str(program(tmp_path / "lengths"))], progress=lambda label, total: bar)
+    assert sum(told) == N and min(told) >= 0
 
 
 def test_a_nightly_gate_passes_and_fails_and_says_when_it_cannot_tell(run, saved, folder):

@@ -55,6 +55,28 @@ def test_a_bundle_brings_a_program_and_its_column_follows_once_it_may_score(bund
     assert plan_for(parse(bundle).definition).is_empty
 
 
+def test_a_program_without_a_value_of_missing_items_cannot_be_made_primary(bundle):
+    need("sandbox")
+    programs.written(bundle / "lengths", params=PARAMS, worst="null")
+    apply(parse(bundle).definition)
+    let_score()
+    whole = (bundle / "challenge.yaml").read_text()
+    (bundle / "challenge.yaml").write_text(whole.replace("key: roofs/lengths\n", "key: roofs/lengths\n        primary: true\n"))
+    (said,) = plan_for(parse(bundle).definition).refusals
+    assert "Lengths cannot be the primary metric" in said
+    (bundle / "challenge.yaml").write_text(whole.replace(COLUMN, ""))  # the first column is primary where none is named
+    assert len(plan_for(parse(bundle).definition).refusals) == 1
+    (bundle / "challenge.yaml").write_text(whole)
+    apply(parse(bundle).definition)
+    phase = Challenge.objects.get(slug="roofs").phases.get()
+    phase.metrics.update(is_primary=False)
+    phase.metrics.filter(slug="lengths").update(is_primary=True)  # as made before this was refused
+    (bundle / "challenge.yaml").write_text(
+        whole.replace("key: roofs/lengths\n", "key: roofs/lengths\n        primary: true\n        title: Own lengths\n")
+    )
+    assert plan_for(parse(bundle).definition).refusals == ()
+
+
 def test_what_is_exported_is_what_came(bundle, tmp_path):
     need("sandbox")
     apply(parse(bundle).definition)

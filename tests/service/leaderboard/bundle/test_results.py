@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from django.http import HttpResponse
 from django.utils import timezone
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
@@ -27,6 +28,8 @@ from leaderboard.exports.tables.file_formats import FILE_FORMATS
 from leaderboard.models import Snapshot, Study, read_board
 from leaderboard.models.analysis import StudyAnalysis
 from leaderboard.studies.analysis import analyse_due
+from leaderboard.views import share_cards
+from leaderboard.views.share_cards import Sheet
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Challenge, Submission, Team
 from submissions.models import Phase as ChallengePhase
@@ -343,7 +346,7 @@ def test_files_of_the_board_say_how_far_its_columns_go_with_people(published, cl
     assert "with people* | – | 0.66 (" in client.get(f"{place}.md").content.decode()
 
 
-def test_methods_of_a_paper_are_nowhere_those_of_a_team(published, client, admin_client):
+def test_methods_of_a_paper_are_nowhere_those_of_a_team(published, client, admin_client, monkeypatch):
     place, digest = "/challenges/radiance-fields/published/", Snapshot.current(published, "public").digest
     entry = published.submissions.get(method_name="Zip-NeRF")
     addresses = [place, f"{place}feed.atom", f"{place}choosing-metrics/", f"{place}compare/?a={entry.pk}", "/search/?q=zip-nerf"]
@@ -356,6 +359,14 @@ def test_methods_of_a_paper_are_nowhere_those_of_a_team(published, client, admin
     told = {one: page.content.decode() for one, page in pages.items()}
     assert [one for one, page in told.items() if "Zip-NeRF" not in page] == []
     assert [one for one, page in told.items() if "Imported results" in page or re.search(r"\b1 team\b|\b0 bytes\b", page)] == []
+    sheets: list[Sheet] = []
+    monkeypatch.setattr(share_cards, "sent", lambda sheet: sheets.append(sheet) or HttpResponse())
+    Study.objects.update(is_public=False)  # without people the right column of a card has teams
+    snapshots.make_all(published)
+    for address in (place, "/challenges/radiance-fields/", f"/entries/{entry.pk}/"):
+        client.get(f"{address}card.png")
+    assert len(sheets) == 3 and [row.right for row in sheets[0].rows] == ["", "", ""]
+    assert [sheet for sheet in sheets if "Imported results" in str(sheet) or "1 team" in str(sheet)] == []
 
 
 TWO_TABLES = BUNDLE.replace(

@@ -28,6 +28,8 @@ def test_a_new_challenge_is_a_draft_of_its_maker(client, people):
 def test_only_whom_the_setting_allows_makes_challenges(client, people, settings):
     client.force_login(people.stranger)
     assert client.post("/console/new/", {"title": "B", "slug": "b", "family": "wireframe"}).status_code == 403
+    refused = client.get("/console/new/").content.decode()
+    assert "only staff can start a challenge" in refused and "challenge's organizer" not in refused
     settings.CREATE_CHALLENGES = "anyone"
     assert client.post("/console/new/", {"title": "B", "slug": "b", "family": "wireframe"}).status_code == 302
 

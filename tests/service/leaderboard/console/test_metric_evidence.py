@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from django.utils.html import strip_tags
 
 from evaluation.metrics import registry
+from evaluation.metrics.spec import Effort
 from evaluation.models import PhaseMetric, Reference
 from evaluation.networks import weights
 from leaderboard.bundle.definition import MetricDef
 from leaderboard.console.forms.metrics import MetricForm
 from leaderboard.console.metric_evidence import MetricEvidence
+from leaderboard.models import ProgramValues
 from leaderboard.studies.live import campaign
 from submissions.models import Phase
+from tests.support.evaluation import programs
 from tests.support.evaluation.networks import random_weights
 from tests.support.leaderboard.property_tables import measured, table
 from tests.support.leaderboard.studies.live import making
@@ -62,6 +68,17 @@ class TestPage:
         assert f"phases/{phase.slug}/studies/" in page(edit).content.decode().partition('id="evidence"')[2]
         study.entries.update(submission=None)
         assert not evidence(new).has_study, "its entries have no values here"
+
+    def test_an_own_metric_has_its_agreement_before_there_is_a_column(self, evidence, page, phase, people, challenge, tmp_path):
+        own = programs.ready(challenge, tmp_path)
+        study = making.live(phase, people.organizer, making.entries(phase, people))
+        decided = {"value": 0.7, "low": 0.63, "high": 0.76, "n": 6594, "state": "shown", "reason": None, "coverage": 1.0}
+        ProgramValues.objects.create(program=own, study=study, state="done", decided=decided)
+        path = f"new/{own.full_key}/"
+        assert [(row.study, figure["value"]) for row, figure in evidence(path).on_studies] == [(study, 0.7)]
+        text = " ".join(strip_tags(page(path).content.decode()).split())
+        assert f"{study.title}: 70 of 100 [63, 76], 6,594 answers" in text and ". ." not in text
+        assert evidence("new/corner_recall/").on_studies == []
 
     def test_a_learned_metric_warns_and_is_refused_without_weights(self, evidence, monkeypatch, tmp_path):
         random_weights.learned_shelf(monkeypatch, tmp_path)
@@ -149,6 +166,15 @@ class TestWarnings:
         assert evidence.seconds_per_entry == pytest.approx(4 * 0.6 * 20**2) and evidence.is_larger_here
         assert "16 min" in evidence.warnings["slow"] and "stopped" not in evidence.warnings
 
+    def test_a_limit_declared_for_models_of_any_size_says_less_than_a_measurement(self, phase, ships):
+        ships(table("corner_offset", {}, 12, ms=50.0))
+        for effort in (Effort(1.0, 1, power=0.0), Effort(1.0, 1000, power=1.0, least=True)):
+            spec = replace(registry.get("corner_offset"), effort=effort)
+            evidence = MetricEvidence(spec, registry.resolve_params("corner_offset", {}), phase)
+            assert (evidence.seconds_per_entry, evidence.is_larger_here) == (0.2, False)
+            spec = replace(registry.get("corner_recall"), effort=effort)  # nothing of it is measured
+            assert MetricEvidence(spec, registry.resolve_params("corner_recall", {}), phase).seconds_per_entry == 4.0
+
     def test_the_cost_of_an_entry_is_that_of_its_items(self, phase, ships):
         ships(table("corner_offset", {}, 12, ms=500.0))
         assert known(phase, "corner_offset").seconds_per_entry == 2.0
@@ -158,8 +184,6 @@ class TestWeights:
     @pytest.fixture
     def absent(self, monkeypatch, tmp_path):
         """A metric whose weights have a card and no file."""
-        from dataclasses import replace
-
         from evaluation.metrics.registry import Param
 
         found = weights.Weights("net", "big", (weights.ShippedFile("net/big", tmp_path / "big.safetensors", "0" * 64),))

@@ -67,6 +67,40 @@ def test_what_may_score_is_offered_to_phases_and_takes_a_column(client, console,
     assert PhaseMetric.objects.get(key=row.full_key).slug == "own_lengths"
 
 
+def test_a_program_without_a_value_of_missing_items_ranks_but_is_never_primary(client, console, phase, tmp_path):
+    row = programs.ready(phase.challenge, tmp_path / "first", worst="null")
+    metrics = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/metrics/"
+    form = {"slug": "own", "title": "", "weight": "1", "in_ranking": "on", "is_primary": "on"}
+    client.post(f"{metrics}new/{row.full_key}/", form)
+    column = PhaseMetric.objects.get(key=row.full_key)
+    assert (column.in_ranking, column.is_primary) == (True, False)
+    assert 'value="primary"' not in client.get(metrics).content.decode().partition("own_lengths")[2].partition("</tr>")[0]
+    assert refusal(client.post(metrics, {"act": "primary", "slug": "own"})) == "plan_refused"
+    client.post(f"{metrics}edit/own/", form)
+    assert PhaseMetric.objects.get(phase=phase, is_primary=True).slug == "corner_f1"
+
+
+def test_a_phase_whose_only_metric_has_no_value_of_missing_items_is_refused(client, console, phase, tmp_path):
+    row = programs.ready(phase.challenge, tmp_path, worst="null")
+    phase.metrics.all().delete()
+    metrics = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/metrics/"
+    answer = client.post(f"{metrics}new/{row.full_key}/", {"slug": "own", "title": "", "weight": "1", "in_ranking": "on"})
+    assert refusal(answer) == "plan_refused"
+    assert not phase.metrics.exists()
+
+
+def test_the_primary_program_keeps_a_value_of_missing_items(client, console, phase, tmp_path):
+    need("sandbox")
+    row = programs.ready(phase.challenge, tmp_path / "first")
+    phase.metrics.update(is_primary=False)
+    PhaseMetric.objects.create(phase=phase, slug="own", key=row.full_key, position=9, is_primary=True)
+    later = {"key": "own_lengths", "version": 2}
+    sent = zipped(programs.written(tmp_path / "second", worst="null", **later))
+    assert refusal(client.post(console, {"act": "add", "file": sent})) == "primary_metric"
+    client.post(console, {"act": "add", "file": zipped(programs.written(tmp_path / "third", worst="50", **later))})
+    assert MetricProgram.newest_of(phase.challenge)[0].version == 2
+
+
 def test_a_program_of_another_challenge_is_not_offered(client, console, phase, tmp_path):
     from tests.support.factories import ChallengeFactory
 

@@ -237,7 +237,7 @@ def test_a_reevaluation_is_estimated_before_it_begins(desk, at, challenge, phase
     worker.drain()
     found = costs.estimate(phase)
     spent = costs.total(challenge)["core_seconds"]
-    assert found.entries == 1 and found.gpu_seconds == 0 and found.basis == "the newest scores took" and not found.over
+    assert found.entries == 1 and found.gpu_seconds == 0 and found.timed == found.columns == phase.metrics.count() and not found.over
     assert 0 < found.core_seconds < 20 * spent + 10
     assert desk.get(at(f"phases/{phase.slug}/scoring/")).context["estimate"] == found
     ComputeBudget.set_for(challenge, 0.0, None, None)

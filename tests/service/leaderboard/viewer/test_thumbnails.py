@@ -14,7 +14,7 @@ from leaderboard.kinds import KINDS
 from leaderboard.tasks import build_due_boards
 from leaderboard.viewer import thumbnails
 from submissions.formats.arrays import Mesh, Wireframe
-from submissions.models import Phase
+from submissions.models import Phase, Submission
 from submissions.storage import stored_files
 from tests.support import pictures
 from tests.support.factories import PhaseFactory, gables, give_reference
@@ -94,6 +94,19 @@ def test_they_are_there_once_the_board_is_ranked(phase, drawn):
     item = thumbnails.item_of(EvaluationBatch.current(phase))
     drawn.phase = phase
     assert thumbnails.picture(drawn, item) == data != thumbnails.picture(drawn, "nothing of that name")
+
+
+@pytest.mark.django_db
+def test_an_entry_without_the_first_item_shows_the_first_that_it_has(phase, drawn, client, people):
+    batch = EvaluationBatch.current(phase)
+    first, second, *_ = batch.reference.item_ids
+    Submission.objects.filter(pk=drawn.pk).update(missing_items=[first])
+    drawn.refresh_from_db()
+    client.force_login(people.owner)
+    assert (
+        client.get(f"/entries/{drawn.pk}/thumbnail.webp").content == thumbnails.picture(drawn, second) != thumbnails.picture(drawn, first)
+    )
+    assert thumbnails.item_of(batch, batch.reference.item_ids) == first, "of an entry that has no item"
 
 
 @pytest.mark.django_db

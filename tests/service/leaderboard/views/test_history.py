@@ -5,12 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from leaderboard.boards import snapshots
 from leaderboard.boards.history import Moment
 from leaderboard.models import Snapshot
 from leaderboard.records.history import (
+    Again,
     Entered,
     Gone,
     Leaving,
@@ -47,17 +49,18 @@ def three(phase, people):
 
 
 def history(phase, user=None) -> str:
-    from django.test import Client
-
     client = signed_in(user) if user is not None else Client()
     return " ".join(text(client.get(address(phase, "board_history"))).split())
 
 
+def steps(phase) -> list[Step]:
+    """Steps as the public reads them, the newest first."""
+    return Client().get(address(phase, "board_history")).context["steps"]
+
+
 def changes(phase) -> list[tuple]:
     """Changes of each step as the public reads them, the newest step first."""
-    from django.test import Client
-
-    return [step.changes for step in Client().get(address(phase, "board_history")).context["steps"]]
+    return [step.changes for step in steps(phase)]
 
 
 def test_each_step_says_what_came_and_who_moved(three):
@@ -120,7 +123,38 @@ def test_what_was_taken_off_is_named_to_organizers_alone(three, people, act):
     for user in (None, people.owner, people.other):
         page = history(three[0].phase, user)
         assert "second-net" not in page and "copied" not in page
-    assert "second-net" in history(three[0].phase, people.organizer)
+    assert "second-net has no rank any more" in history(three[0].phase, people.organizer)
+
+
+def test_a_disqualification_that_is_taken_back_is_told_in_its_order(three, people):
+    phase, second = three[0].phase, three[1]
+    second.disqualify(people.organizer, "copied")
+    rank(phase)
+    second.refresh_from_db()
+    second.requalify(people.organizer)
+    rank(phase)
+    rank(phase)
+    found = steps(phase)
+    again, gone, whole, *_ = found
+    assert [step.at for step in found] == sorted((step.at for step in found), reverse=True) and len(found) == 5
+    assert again.digest == whole.digest == Snapshot.current(phase, "public").digest and again.same == ()
+    assert again.changes[:2] == (Again(whole.at), Entered((NewEntry("second-net", second.team.name, 1),)))
+    assert [type(one) for one in gone.changes] == [Left, Moved] and gone.n_entries == 2
+    assert "is shown again" in history(phase)
+    lately = text(Client().get(address(phase, "board_history") + "?part=lately"))
+    assert lately.index("is shown again") < lately.index("Gone: second-net")
+
+
+def test_a_history_of_many_rankings_is_whole_from_where_it_begins(three, people, monkeypatch):
+    phase, second = three[0].phase, three[1]
+    second.disqualify(people.organizer, "copied")
+    rank(phase)
+    second.refresh_from_db()
+    second.requalify(people.organizer)
+    rank(phase)
+    monkeypatch.setattr(view, "MAX_RANKINGS", 2)
+    again, gone = steps(phase)
+    assert again.at > gone.at and isinstance(again.changes[0], Again), "the ranking of before belongs to the part that is not shown"
 
 
 def test_after_the_freeze_nothing_newer_is_told(three):

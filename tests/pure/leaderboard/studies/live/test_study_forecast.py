@@ -32,6 +32,14 @@ class TestShare:
             and study_forecast.smallest_share(9, 1.0) is None
         )
 
+    def test_neighbours_are_held_against_the_same_quantity(self):
+        # 6 wins, 2 losses and 4 ties: abilities of ln(3) / 2, nu = 4 / sqrt(12). Of 8 who decide 6 prefer it, of 12 people 6 + 4 / 2.
+        (seen,) = study_forecast.preferences((np.log(3) / 2, -np.log(3) / 2), 4 / np.sqrt(12))
+        assert seen == pytest.approx(8 / 12)
+        # 7.849 (1 - 1/3) / 4 / (1/6)^2 * 2 = 94.2 answers on the pair show it.
+        found = [study_forecast.forecast(Sheet(1, 100, n, Overlap()), Habits(1 / 3, gaps=(seen,)), 1).gaps_seen for n in (94, 95)]
+        assert found == [0, 1]
+
 
 class TestShared:
     def test_by_hand(self):
@@ -96,7 +104,11 @@ class TestForecast:
         n = study_forecast.raters_for_comparison(few, Habits(0.3))
         shared = [study_forecast.shared_answers(few, raters, 0.3) for raters in (n - 1, n)]
         assert shared[0] < ANSWERS_FOR_ANOTHER_RATER <= shared[1]
-        assert study_forecast.raters_for_comparison(replace(self.SHEET, samples=ITEMS_FOR_FIGURE - 1), Habits(0.3)) is None
+        small = replace(self.SHEET, samples=ITEMS_FOR_FIGURE - 1)
+        assert study_forecast.raters_for_comparison(small, Habits(0.3)) is None
+        lines = study_forecast.table(replace(small, pairs=1000), Habits(0.3))
+        assert [(line.has_few_samples, line.compares) for line in lines] == [(True, False)] * 5
+        assert lines[-1].shared > ANSWERS_FOR_ANOTHER_RATER, "answers alone would be enough"
         assert not study_forecast.forecast(everything, Habits(), RATERS_FOR_FIGURE - 1).compares
         assert study_forecast.raters_for_comparison(Sheet(28, 1000, 3, Overlap(0.0, 1)), Habits(), 50) is None
 

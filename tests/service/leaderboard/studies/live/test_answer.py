@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from datetime import timedelta
 from importlib import import_module
 
@@ -455,7 +456,7 @@ def test_answers_need_the_token_against_forged_requests(study):
 def test_a_rater_goes_on_where_they_stopped_with_their_own_link_on_another_device(study, desk):
     state = desk.answer(desk.next()["question"]["id"])
     page = desk.client.get(f"/rate/{study.key}/leave/").content.decode()
-    link = page.split('readonly value="http://testserver')[1].split('"')[0]
+    link = re.search(r">http://testserver(/rate/[^<]+)</pre>", page).group(1)
     elsewhere = Desk(study)
     assert elsewhere.client.get(link).status_code == 302
     assert elsewhere.next()["question"]["id"] == state["question"]["id"]
