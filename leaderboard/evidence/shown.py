@@ -85,6 +85,11 @@ class Cell:
         return f"{low}" if low == high else f"{low}–{high}"
 
     @property
+    def is_compared(self) -> bool:
+        """True where the metric is shown and was compared with others."""
+        return self.shown and self.figure is not None and self.figure.may_be_best is not None
+
+    @property
     def is_out(self) -> bool:
         """True where the metric is ruled out as the best."""
         return self.figure is not None and self.figure.may_be_best is False
@@ -401,7 +406,7 @@ FAMILIAR = ("psnr-y", "psnr", "ssim")
 def finding(sets: Sequence[Set]) -> Finding | None:
     """The first familiar metric whose two figures differ in one of these sets; None if no metric's do."""
     for name in FAMILIAR:
-        rows = [(one, row) for one in sets for row in one.rows if row.figures.name == name and row.within.shown and row.across.shown]
+        rows = [(one, row) for one in sets for row in one.rows if row.figures.name == name and row.within.is_compared and row.across.shown]
         if not any(row.across.is_out for _, row in rows) or any(row.within.is_out for _, row in rows):
             continue
         out: list[tuple[Set, Row, Row | None]] = []

@@ -81,4 +81,4 @@ def picks(found: Contradiction) -> str:
 def split(found: Split) -> str:
     """Sentence on the widest difference of a rank and a place, among the contradictions."""
     ranks = f"{found.name} is {ordinal(found.rank)} by {found.metric}, {place(found.place)} with people"
-    return f"Widest of the significant contradictions: {ranks}."
+    return f"Widest of the contradictions: {ranks}."

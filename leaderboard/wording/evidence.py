@@ -227,7 +227,7 @@ def beside_leading(record: EvidenceRecord, name: str, criterion: CriterionFigure
     found = criterion.beside_leading
     if found is None or found.value is None or not found.shown:
         return ""
-    leading = next(iter(record.criteria))
+    name, leading = (one.replace("_", " ") for one in (name, next(iter(record.criteria))))
     return f"In {with_interval(found)} of 100 pairs within one {record.words.item}, “{name}” and “{leading}” put the same result first."
 
 

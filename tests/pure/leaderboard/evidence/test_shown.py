@@ -100,6 +100,11 @@ def test_a_familiar_metric_whose_figures_part_is_found_by_its_places():
     assert (one.record.name, lower, rival.title) == ("nerf-qa", found.rows[0][1], "TOPIQ-FR")
     assert shown.finding([leading(RECORDS["gsc"])]).title == "SSIM", "there PSNR may be the best"
     assert shown.finding([leading(RECORDS["icip2020"])]) is None
+    # Where it was not compared within items, nothing says that none agrees better there.
+    criterion = one.criterion
+    alone = replace(lower.figures, decided=replace(lower.figures.decided, may_be_best=None, places=None))
+    untested = replace(one, criterion=replace(criterion, metrics={**criterion.metrics, lower.key: alone}))
+    assert getattr(shown.finding([untested]), "title", "") != "PSNR (luma)"
 
 
 def test_metrics_in_several_sets_are_listed_until_three_of_one_material_have_them():

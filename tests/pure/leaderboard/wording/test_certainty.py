@@ -127,3 +127,13 @@ def test_too_few_units_are_named_and_of_groups_that_more_of_their_items_do_not_h
     assert certainty.few(4, Unit(4, "item")) == f"4 items: {few}"
     alike = "The houses of one street are alike, so more houses do not replace another street."
     assert certainty.few(3, Unit(3, "street", "house")) == f"3 streets: {few} {alike}"
+
+
+def test_a_p_above_the_level_is_not_written_as_the_level():
+    assert [certainty.p_words(p) for p in (0.0001, 0.05, 0.0501, 0.0496, 0.0996, 0.1)] == [
+        *("<0.001", "0.050", ">0.050", "0.050", "0.100", "0.10"),
+    ]
+
+
+def test_values_that_are_equal_on_very_many_items_leave_a_share_that_is_not_nothing():
+    assert "up to 1 % of further items may have another" in certainty.alike(1000, "item")

@@ -21,6 +21,7 @@ SCORED = PARTED.model_copy(update={"ends": (0.52, 0.31, 0.7), "basis": RATINGS})
     [
         (FIRST, "ridge is first, F1 0.900 ±.030."),
         (FIRST.model_copy(update={"open": 2}), "ridge is first, F1 0.900 ±.030; 2 other entries may be first too."),
+        (FIRST.model_copy(update={"value": (None, None, None)}), "ridge is first."),
         (FIRST.model_copy(update={"level": 2}), "ridge and 1 other entry share first place."),
         (FIRST.model_copy(update={"level": 3}), "ridge and 2 other entries share first place."),
     ],
@@ -70,8 +71,13 @@ def test_where_metrics_and_people_differ(record, said, figures):
     assert statement.text.endswith(" People prefer b.") and len(statement.text.split()) <= 20
 
 
+def test_a_share_beside_one_half_keeps_its_side():
+    near = PARTED.model_copy(update={"ends": (0.503, 0.501, 0.506)})
+    assert contradiction.how_often(near) == "People would pick b in 50.3 of 100 comparisons of the two [50.1, 51]."
+
+
 def test_the_widest_difference():
-    assert contradiction.split(Split("a", "F1", 2, (3, 4))) == "Widest of the significant contradictions: a is 2nd by F1, 3–4 with people."
+    assert contradiction.split(Split("a", "F1", 2, (3, 4))) == "Widest of the contradictions: a is 2nd by F1, 3–4 with people."
 
 
 def test_a_statement_is_its_parts():
