@@ -118,6 +118,15 @@ def challenge_place(user: Any, slug: str, action: str = "challenge.see") -> Chal
     return ChallengePlace(challenge, viewer)
 
 
+def team_place(user: Any, slug: str) -> ChallengePlace:
+    """The challenge, for what the members of a team may do even where they no longer see the challenge, such as leave the team."""
+    challenge = get_object_or_404(Challenge, slug=slug)
+    viewer = Viewer(user, challenge, timezone.now())
+    if viewer.team_id is None:
+        viewer.require("challenge.see", challenge)
+    return ChallengePlace(challenge, viewer)
+
+
 def phase_place(user: Any, challenge: str, slug: str, action: str = "phase.see") -> PhasePlace:
     rows = Phase.objects.select_related("challenge", "parent")
     return place_of(user, get_object_or_404(rows, challenge__slug=challenge, slug=slug), action)

@@ -48,6 +48,6 @@ def send(name: str, times: int = 1) -> bool:
             for _ in range(min(times, MOST_WAITING - waiting)):
                 current_app.send_task(task, queue=queue, producer=producer, ignore_result=True, retry=False)
     except Exception as error:  # any broker, any transport: see the module's docstring
-        log.warning("nobody could be nudged; the sweeper will find the work", nudge=name, error=str(error))
+        log.warning("nobody could be nudged; workers and the sweeper will find the work", nudge=name, error=str(error))
         return False
     return True

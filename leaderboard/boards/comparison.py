@@ -65,8 +65,8 @@ class ComparedPair:
 
 @dataclass(frozen=True)
 class ComparedMetric:
-    """The entries by one metric, the best first. `lacking` is the number of units that are too few for a test, 0 where there are no values
-    of single units; None where pairs are tested."""
+    """The entries by one metric, the best first. `lacking` is the number of units that all have values of, where pairs are not tested: 0
+    if there are no values of single units; None where pairs are tested."""
 
     metric: ColumnHead
     spec: MetricSpec
@@ -152,7 +152,7 @@ class Ground:
             ComparedRow(at, same[at].cell, ranks[at], spread(*ends[at], ends), piece) for at, piece in zip(in_order, pieces, strict=True)
         ]
         if tested is None or values is None or not tested.tested:
-            lacking = 0 if values is None else min(self.unit.n, values.shape[1])
+            lacking = 0 if values is None else int((~np.isnan(values)).all(axis=0).sum()) or self.unit.n
             return ComparedMetric(first.metric, first.spec, self.unit, rows, lacking, [])
         return ComparedMetric(first.metric, first.spec, self.unit, rows, None, list(self._pairs(first, values, tested)))
 

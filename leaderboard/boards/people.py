@@ -12,9 +12,9 @@ from leaderboard.records.claim import Claim, FirstPlace
 from leaderboard.records.front import Parted, Place
 from leaderboard.records.study import Summary
 from leaderboard.records.unit import NOUN
-from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.records import KNOW_NOTHING, REFERENCE_TITLES, Metric
+from leaderboard.stats.states import State
 from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.stats.uncertainty import ALPHA
 
@@ -43,9 +43,9 @@ def lines_of(summary: Summary, titles: Mapping[str, str] = {}, noun: str = NOUN)
 
 def line_of(metric: Metric, another: Figure | None, noun: str = NOUN, opinions: bool = False) -> Line:
     """One metric of an analysis."""
-    return Line(
+    line = Line(
         metric.title or metric.key,
-        _by_definition(metric.key, metric.decided) if metric.reference_point else metric.decided,
+        metric.decided,
         another,
         metric.standing,
         metric.places,
@@ -57,11 +57,16 @@ def line_of(metric: Metric, another: Figure | None, noun: str = NOUN, opinions: 
         compared=metric.decided.coverage is not None,
         opinions=opinions,
     )
+    return _by_definition(line)
 
 
-def _by_definition(key: str, figure: Agreement) -> Agreement:
-    """The figure of a reference point: a rule that knows nothing decides half of all comparisons, whatever its random draw gave."""
-    return replace(figure, value=0.5, low=None, high=None) if key in KNOW_NOTHING and figure.value is not None else figure
+def _by_definition(line: Line) -> Line:
+    """A metric as it is; a reference point that knows nothing at half of all comparisons, whatever its random draw gave."""
+    figure = line.figure
+    if not line.reference_point or line.key not in KNOW_NOTHING or figure.value is None:
+        return line
+    state = State.ALIKE if figure.shown else figure.state
+    return replace(line, figure=replace(figure, value=0.5, low=None, high=None, state=state), standing=None)
 
 
 @dataclass(frozen=True)
@@ -113,7 +118,6 @@ class People:
     def _line(self, column: ColumnAgreement, group: str = "") -> Line:
         title = REFERENCE_TITLES[column.slug] if column.reference_point else self.titles.get(column.slug, column.slug)
         figure = column.groups[group] if group else column.decided
-        figure = _by_definition(column.slug, figure) if column.reference_point else figure
         line = Line(
             title,
             figure,
@@ -125,8 +129,8 @@ class People:
             opinions=self.opinions,
         )
         if group:
-            return line
-        return replace(
+            return _by_definition(line)
+        line = replace(
             line,
             another=self.another,
             standing=column.standing,
@@ -135,6 +139,7 @@ class People:
             damaged=column.damaged if column.damaged is not None and column.damaged.low is not None else None,
             compared=column.decided.coverage is not None,
         )
+        return _by_definition(line)
 
     def charts(self) -> list[GroupChart]:
         """The metrics by how far they agree with people, reference points last: with all people, then with each group. None where the

@@ -17,6 +17,7 @@ from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, 
 from leaderboard.stats.evidence.reproduction import PrintedLine, Statistic
 from leaderboard.stats.records import KNOW_NOTHING
 from leaderboard.wording import evidence as wording
+from leaderboard.wording.figures import share
 from leaderboard.wording.nouns import plural
 from leaderboard.wording.reasons import sentence
 from leaderboard.wording.statement import Statement
@@ -63,7 +64,7 @@ class Cell:
     def text(self) -> str:
         if self.by_definition or not self.shown or self.figure is None or self.figure.value is None:
             return self.by_definition or "–"
-        return (wording.decimal if self.is_across else wording.percent)(self.figure.value)
+        return (wording.decimal if self.is_across else share)(self.figure.value)
 
     @property
     def interval(self) -> str:

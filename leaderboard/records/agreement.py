@@ -53,7 +53,11 @@ class Line:
 
     @property
     def percent(self) -> int | None:
-        return None if not self.shown or self.figure.value is None else round(100 * self.figure.value)
+        """Its share of 100; none that is not 0 or 1 is rounded to it."""
+        value = self.figure.value
+        if not self.shown or value is None:
+            return None
+        return min(max(round(100 * value), 1), 99) if 0 < value < 1 else round(100 * value)
 
     @property
     def low(self) -> int | None:

@@ -11,7 +11,7 @@ from leaderboard.records.unit import Unit
 class Compared:
     """The order of `n` entries by the metric `title`. Each entry is given by its place among the chosen ones: the `firsts`, and the
     entries that the first is `tied` with, significantly different from (`apart`), and `untested` against. `lacking` is the number of
-    units if they are too few for a test, 0 if single units have no values, and None where pairs are tested."""
+    units that all have values on, if pairs are not tested, 0 if single units have no values, and None where pairs are tested."""
 
     title: str
     n: int

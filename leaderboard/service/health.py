@@ -155,7 +155,8 @@ def probe_sweeper() -> str:
     if not live:
         ended = f" (the last round ended {last:%Y-%m-%d %H:%M} UTC)" if last else ""
         raise Unready(
-            f"No sweeper runs{ended}, so boards, e-mails and work that no message announced may wait; "
+            f"No sweeper runs{ended}, so new tests of metrics, some analyses of studies and the removal of unfinished uploads and old "
+            "files wait. Workers do entries, rankings and e-mails without it; "
             f"start it with `{_command('docker compose up -d scheduler')}`."
         )
     since = max(worked or started for worked, started in live)

@@ -426,7 +426,7 @@ def _first_place(summary: StudySummary) -> list[str]:
         lines.append(" ".join(["First place is open.", *settling(summary.enough, summary.given, summary.raters_counted, "samples")]))
     if summary.fragile:
         hangs = ", ".join(_count(n, noun.removesuffix("s")) for noun, n in vars(summary.fragile).items() if n is not None)
-        none = "The first entry stays first if up to half of the answers are left out, beginning with those that favour it most."
+        none = "The search found no way to change first place by leaving out up to half of the answers."
         lines.append(f"First place hangs on at most {hangs}." if hangs else none)
     return lines
 

@@ -27,6 +27,7 @@ from leaderboard.records.front import Contradiction, Front, Turned
 from leaderboard.records.study import Summary
 from leaderboard.service.responses import for_everybody
 from leaderboard.stats.ranking import rank
+from leaderboard.stats.two_way_intervals import Ends
 from leaderboard.studies.metric_ranking import SIMULATED, source_of
 from leaderboard.viewer import thumbnails
 from leaderboard.views.compare import asked, distinct, ground_of, scored_entry
@@ -38,7 +39,8 @@ from leaderboard.wording import comparison as comparison_words
 from leaderboard.wording import contradiction
 from leaderboard.wording import entry_summary as summary_words
 from leaderboard.wording import study as study_words
-from leaderboard.wording.nouns import answer, counted, on_scale, plural
+from leaderboard.wording.figures import interval, share
+from leaderboard.wording.nouns import counted, decision, on_scale, plural
 from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.ranks import ordinal, place, span
 from leaderboard.wording.statement import Statement, Tone
@@ -52,7 +54,7 @@ NOBODY = AnonymousUser()
 MAX_STRIPS = 5
 MAX_LETTERS = 36  # of a name in a sentence
 FOOT = "where metrics and people differ most surely"
-AGREEMENT = (45, 100)  # the scale of comparisons decided as people did, of which chance gets 50
+AGREEMENT = (0.45, 1.0)  # the scale of comparisons decided as people did, of which chance gets 50
 SERVICE = "See which 3D method is best, and whether the metric that says so agrees with people."
 SERVES = (
     Figure("Score", "Teams send wireframes, meshes or renders; the same metrics score every entry."),
@@ -77,7 +79,9 @@ def challenge_card(request: HttpRequest, challenge: str) -> HttpResponse:
         first, n_entries = card.front.top[0], card.snapshot.n_entries
         by_teams = f" by {counted(card.snapshot.n_teams, 'team')}" if card.phase is not None and card.phase.has_teams else ""
         figures = [
-            Figure(_name(first.name, first.id), "is first in the ranking by metrics"),
+            Figure(
+                _name(first.name, first.id), f"{'is first' if card.front.level == 1 else 'shares first place'} in the ranking by metrics"
+            ),
             Figure(f"{n_entries:,}", f"{plural('entry', n_entries)}{by_teams}"),
         ]
     picture = None
@@ -219,7 +223,7 @@ def _entry_strips(board: Board, index: int, people: People | None) -> list[Strip
         if strip.is_people or not board.overall.metrics or column.slug in board.overall.metrics:
             more = board_words.digits(strip.cell).spread
             if strip.is_people and people is not None:
-                more = _ends(people.found.low[index], people.found.high[index], people.opinions)
+                more = interval(people.found.low[index], people.found.high[index], 2 if people.opinions else None)
             title = f"{legible(column.title, column.slug)}{f', {column.unit}' if column.unit else ''}"
             bars.append(Strip(title, board_words.text(strip.cell), more, place(strip.place), strip.dot, strip.left, strip.width))
     return bars
@@ -236,7 +240,7 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     said = study_words.sentences(summary, lines_of(summary, metric_titles(place.phase), study.noun), study.noun)
     bars, note = _study_strips(summary), ""
     if bars:
-        what = f"Mean scores {on_scale(summary.scale)}" if summary.opinions else "Comparisons won"
+        what = f"Mean scores {on_scale(summary.scale)}" if summary.opinions else "How often people would pick each entry"
         of = f"; the first {MAX_STRIPS} of {len(bars)} entries" if len(bars) > MAX_STRIPS else ""
         note = f"{what}, with 95 % intervals{of}."
     first = said[0].text if said else study.question
@@ -257,10 +261,10 @@ def _study_strips(summary: Summary) -> list[Strip]:
         at = spread(value, low, high, values)
         if value is None or low is None or high is None or at is None or n is None:
             continue
-        shown = f"{value:.2f}" if summary.opinions else f"{value:.0%}".replace("%", " %")
+        shown = f"{value:.2f}" if summary.opinions else f"{share(value)} %"
         where = ordinal(n) if line.rank is None or line.rank[0] == line.rank[1] else span(*line.rank)
         name = _name(line.method, summary.entries.get(line.method, 0))
-        bars.append(Strip(name, shown, _ends(low, high, summary.opinions), where, at["dot"], at["left"], at["width"]))
+        bars.append(Strip(name, shown, interval(low, high, 2 if summary.opinions else None), where, at["dot"], at["left"], at["width"]))
     return bars
 
 
@@ -273,17 +277,15 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
     as_published = "" if page.is_measured else resembling_words(page.named)
     standing = None if as_published else page.standing
     bars, note, foot = [], "", ""
-    if standing is not None and not standing.line.trained and (own := standing.line.percent) is not None:
+    if standing is not None and not standing.line.trained and standing.line.shown:
         line, another = standing.line, standing.line.another
-        figures = [(spec.title, own, line.low, line.high), ("Chance", 50, None, None)]
+        figures: list[tuple[str, Ends]] = [(spec.title, line.figure.ends), ("Chance", (0.5, None, None))]
         if another is not None and another.value is not None:
-            low, high = (None if end is None else round(100 * end) for end in (another.low, another.high))
-            figures.insert(1, ("Another rater", round(100 * another.value), low, high))
-        for title, percent, low, high in figures:
-            ends = "" if low is None or high is None else f"[{low}, {high}]"
-            bars.append(Strip(title, str(percent), ends, "", position(AGREEMENT, percent), *bar(AGREEMENT, low, high)))
+            figures.insert(1, ("Another rater", another.ends))
+        for title, (value, low, high) in figures:
+            bars.append(Strip(title, share(value), interval(low, high), "", position(AGREEMENT, value or 0.0), *bar(AGREEMENT, low, high)))
         note = "In how many of 100 comparisons the metric picks the same winner as people (95 % interval)."
-        votes = counted(standing.answers, answer(line.opinions))
+        votes = counted(standing.answers, decision(line.opinions))
         foot = f"{votes} that name a winner, by {'simulated ' if page.found.simulated else ''}raters"
     does = spec.brief
     return sent(
@@ -347,13 +349,6 @@ def _snapshot_words(snapshot: Snapshot, phase: Phase) -> str:
 def _name(name: str, pk: int) -> str:
     """An entry's name for a sentence."""
     return shortened(legible(name, f"entry {pk}"), MAX_LETTERS)
-
-
-def _ends(low: float | None, high: float | None, opinions: bool) -> str:
-    """An interval of people's figures in digits; empty without one."""
-    if low is None or high is None:
-        return ""
-    return f"[{low:.2f}, {high:.2f}]" if opinions else f"[{100 * low:.0f}, {100 * high:.0f}]"
 
 
 def sent(sheet: Sheet) -> HttpResponse:

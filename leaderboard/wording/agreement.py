@@ -8,8 +8,8 @@ from leaderboard.records.agreement import LOW_COVERAGE, NO_BETTER, Known, Line, 
 from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.states import Counted, Key, State
 from leaderboard.stats.two_way_intervals import Figure
-from leaderboard.wording.figures import interval, number, share
-from leaderboard.wording.nouns import NOUN, answer, counted, plural, sampled_noun, verb
+from leaderboard.wording.figures import interval, number, share, share_end
+from leaderboard.wording.nouns import NOUN, answer, counted, decision, plural, sampled_noun, verb
 from leaderboard.wording.nouns import people as people_words
 from leaderboard.wording.ranks import span
 from leaderboard.wording.reasons import sentence
@@ -79,8 +79,13 @@ def missing(line: Line) -> str:
         return "no entries compared"
     if line.figure.value is None:  # it has values for the comparisons, but nobody preferred either side of any
         return "no comparison is decided" if line.figure.coverage else "no values here"
-    lack = lacking(line.figure, sampled_noun(line.noun, not line.sampled))
+    lack = lacking(line.figure, _unit(line))
     return f"too early: {lack}" if lack else "too early"
+
+
+def _unit(line: Line) -> str:
+    """The noun of what counts as a sample."""
+    return sampled_noun(line.noun, not line.sampled)
 
 
 def head(line: Line) -> str:
@@ -114,25 +119,25 @@ def rough(units: str) -> str:
 def notes(line: Line) -> list[str]:
     """Warnings that a reader needs beside the figure."""
     said = ["not shown to be better than chance"] if line.shown and not line.reference_point and line.level in NO_BETTER else []
-    units = plural(sampled_noun(line.noun, not line.sampled))
-    return [*said, *caveats(line), *([rough(units)] if line.figure.state is State.ROUGH else [])]
+    return [*said, *caveats(line), *([rough(plural(_unit(line)))] if line.figure.state is State.ROUGH else [])]
 
 
 def reading(line: Line) -> str:
     """The figure of a metric in sentences, for a title or a popover."""
     if not line.shown:
-        return f"{line.title}: {sentence(line.figure.reason, line.noun) or missing(line)}"
+        return f"{line.title}: {sentence(line.figure.reason, _unit(line)) or missing(line)}"
     title = f"“{line.title}”" if line.reference_point else line.title
     said = f"{title} picks the same winner as people in {line.percent} of 100 comparisons"
-    votes = f"{counted(line.figure.n, answer(line.opinions))} that {verb('names', line.figure.n)} a winner"
+    votes = f"{counted(line.figure.n, decision(line.opinions))} that {verb('names', line.figure.n)} a winner"
+    ends = " to ".join(share_end(end) for end in line.figure.ends[1:] if end is not None)
     if line.of_studies is not None:
-        said += f": the mean of {line.of_studies} studies, 95 % interval {line.low} to {line.high} with other studies. {votes}."
+        said += f": the mean of {line.of_studies} studies, 95 % interval {ends} with other studies. {votes}."
     else:
         others = f"other raters and other {plural(line.noun)}" if line.sampled else "other raters"
-        said += f" (95 % interval {line.low} to {line.high}, with {others})" if line.low is not None else ""
+        said += f" (95 % interval {ends}, with {others})" if ends else ""
         if line.another is not None and line.another.value is not None:
             said += f"; another rater {share_of(line.another)}"
-        on = counted(line.figure.samples, sampled_noun(line.noun, not line.sampled))
+        on = counted(line.figure.samples, _unit(line))
         said += f". {votes}, by {people_words(line.figure.raters)} on {on}."
     return " ".join([said, *(sentenced(note) for note in notes(line))])
 
@@ -148,7 +153,7 @@ def sentenced(words: str) -> str:
 def unheld(lines: Sequence[Line], units: str) -> str:
     """Reasons why none of these metrics has a figure although people answered enough; `units` is the plural of the items' noun."""
     held = [line for line in lines if not line.reference_point and line.figure.coverage and line.figure.reason is not None]
-    why = {line.title: sentence(line.figure.reason, line.noun) for line in held}
+    why = {line.title: sentence(line.figure.reason, _unit(line)) for line in held}
     if len(set(why.values())) > 1:
         return " ".join(f"{title}: {reason}" for title, reason in why.items())
     return next(iter(why.values()), f"No metric has values of the {units} that people compared.")
@@ -173,10 +178,12 @@ def may_be_best(places: Mapping[str, tuple[int, int]]) -> str:
 
 def claim(lines: Iterable[Line]) -> str:
     """Claim of a table of metrics, as a sentence; empty where it claims nothing."""
-    placed = [line for line in lines if line.places is not None]
+    shown = [line for line in lines if line.shown and not line.reference_point]
+    placed = [line for line in shown if line.places is not None]
     # Where no metric is shown to be better than chance, none is called the best.
     if placed and all(line.level in NO_BETTER for line in placed):
-        return "No metric is shown to agree with people better than chance."
+        which = "" if all(line.level in NO_BETTER for line in shown) else " with a place"
+        return f"No metric{which} is shown to agree with people better than chance."
     return may_be_best({line.title: line.places for line in placed if line.places is not None})
 
 
@@ -207,8 +214,8 @@ def verdict(found: Verdict) -> Statement:
     line = found.line
     match found.known:
         case Known.NOT_POOLED:
-            in_some = f"{found.studies} of {found.of_studies} studies"
-            return Statement.of(f"This metric was compared with people in {in_some}. These are too few to pool, so each is listed below.")
+            in_some = f"{found.studies} of {counted(found.of_studies, 'study')}"
+            return Statement.of(f"This metric was compared with people in {in_some}, too few to pool, so each is listed below.")
         case Known.BY_ITSELF:
             studies = counted(found.studies, "study")
             return Statement.of(f"This metric alone was compared with people in {studies}, so it has no place among metrics.")
@@ -222,7 +229,7 @@ def verdict(found: Verdict) -> Statement:
                 f"The agreement is no evidence: this metric was or may have been trained on the same {answers_} ({trained(line)})."
             )
         case Known.EARLY if line is not None:
-            lack = lacking(line.figure, sampled_noun(line.noun, not line.sampled))
+            lack = lacking(line.figure, _unit(line))
             early = f"It is too early to say how far this metric agrees with people: it has {lack} that are needed."
             return Statement.of(early if lack else f"It is not known how far this metric agrees with people: {missing(line)}.")
     if line is None:
@@ -231,7 +238,7 @@ def verdict(found: Verdict) -> Statement:
     figure = Part(f"{line.percent} of 100", tone(line))
     if found.known is Known.ALIKE:
         why = sentence(line.figure.reason, line.noun)
-        votes = counted(line.figure.n, answer(line.opinions))
+        votes = counted(line.figure.n, decision(line.opinions))
         return Statement.of(f"This metric picks the same winner as {who} in ", figure, f" comparisons ({votes}). {why}")
     rest = f" comparisons {interval(*line.figure.ends[1:])}".rstrip() + f": {state(line)}"
     if line.another is not None and line.level not in NO_BETTER:

@@ -12,7 +12,7 @@ from leaderboard.stats.states import State
 from leaderboard.stats.two_way_intervals import Ends
 from leaderboard.wording import certainty
 from leaderboard.wording.digits import NONE, Rounded, rounded
-from leaderboard.wording.figures import share
+from leaderboard.wording.figures import share, share_end
 from leaderboard.wording.nouns import counted, plural
 from leaderboard.wording.ranks import ordinal, rank_range
 from leaderboard.wording.reasons import sentence
@@ -141,7 +141,7 @@ def difference(it: At | None) -> str:
         return "A difference of this size does not tell which of two entries people prefer."
     pairs = "more than 9" if it.most >= 0.95 else f"about {round(10 * it.most)}"
     said = f"In {pairs} of 10 pairs with a difference like this, more people prefer the higher one."
-    return said if it.one[0] <= 0.5 else f"{said} In this pair, {share(it.one[0])} to {share(it.one[1])} of 100 people would."
+    return said if it.one[0] <= 0.5 else f"{said} In this pair, {share_end(it.one[0])} to {share(it.one[1])} of 100 people would."
 
 
 def folded(it: FoldedRank) -> str:

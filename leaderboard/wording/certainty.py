@@ -60,7 +60,9 @@ def alike(n: int, noun: str) -> str:
 
 
 def p_words(p: float) -> str:
-    return "<0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+    """A p of a test; one above 5 % is not written as 5 %."""
+    text = "<0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+    return f">{text}" if p > ALPHA and text == "0.050" else text
 
 
 def board_pair(p: float | None) -> str:

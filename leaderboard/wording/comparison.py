@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leaderboard.records.comparison import Compared
+from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.wording import certainty
-from leaderboard.wording.nouns import listed
+from leaderboard.wording.nouns import listed, plural
 from leaderboard.wording.statement import Statement, name
 
 
@@ -14,6 +15,8 @@ def untested(it: Compared) -> str:
     """Reason why no pair is tested; empty where pairs are."""
     if it.lacking is None:
         return ""
+    if it.lacking >= GROUPS_FOR_BOARD_INTERVAL:
+        return f"The entries have values on different {plural(it.unit.noun)}, so no pair is tested."
     return certainty.few(it.lacking, it.unit) if it.lacking else f"{it.title} has no values per {it.unit.noun} here, so no pair is tested."
 
 
@@ -28,9 +31,12 @@ def statement(it: Compared, names: Sequence[str]) -> Statement:
         return Statement.of(name(f"{best} has the best value.")) + untested(it)
     corrected = ", corrected for all pairs" if it.n > 2 else ""
     rest = f" Not tested: {', '.join(names[at] for at in it.untested)}." if it.untested else ""
+    if not it.tied and not it.apart:
+        return Statement.of(name(f"{best} has the best value.")) + rest.strip()
     if not it.tied:
-        who = names[it.apart[0]] if it.n == 2 else "every other" if not it.untested else "the others that are tested"
-        head = name(f"{best} is {'better' if it.n == 2 else 'the best of these entries'},")
-        return Statement.of(head) + f"significantly different from {who}{corrected}.{rest}"
-    who = "all others" if not it.apart and len(it.tied) > 1 else listed(names[at] for at in it.tied)
+        who = names[it.apart[0]] if it.n == 2 else "every other" if not it.untested else listed(names[at] for at in it.apart)
+        is_best = "is better" if it.n == 2 else "has the best value" if it.untested else "is the best of these entries"
+        return Statement.of(name(f"{best} {is_best},")) + f"significantly different from {who}{corrected}.{rest}"
+    every = not it.apart and not it.untested and len(it.tied) > 1
+    who = "all others" if every else listed(names[at] for at in it.tied)
     return Statement.of(name(f"{best} has the best value,")) + f"but is tied with {who}{corrected}.{rest}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from leaderboard.records.front import Contradiction, FirstByMeans, Front, Parted, Split, Turned
 from leaderboard.wording.digits import rounded
-from leaderboard.wording.figures import interval, number, share
+from leaderboard.wording.figures import interval, number, share_end
 from leaderboard.wording.nouns import answer, counted, on_scale, people, plural
 from leaderboard.wording.ranks import ordinal, place
 from leaderboard.wording.statement import Statement, name, person
@@ -16,7 +16,8 @@ def first(front: Front) -> Statement:
         return Statement.of(name(front.name), f" and {counted(front.level - 1, 'other entry')} share first place.")
     rest = f"; {counted(front.open, 'other entry')} may be first too" if front.open else ""
     value = rounded(*front.value, front.bounds, front.decimals)
-    return Statement.of(name(front.name), f" is first, {front.metric} {f'{value.text} {value.spread}'.strip()}{rest}.")
+    of = "" if front.value[0] is None else f", {front.metric} {f'{value.text} {value.spread}'.strip()}"
+    return Statement.of(name(front.name), f" is first{of}{rest}.")
 
 
 def order(found: Contradiction) -> Statement:
@@ -74,10 +75,10 @@ def figures(found: Contradiction) -> list[tuple[str, str]]:
 def picks(found: Contradiction) -> str:
     """Number of comparisons in which people would pick their first entry. It is never 100 of 100: no model of preference gives that."""
     value = found.ends[0] or 0.0
-    return "more than 99 of 100" if value >= 0.995 else f"{share(value)} of 100"
+    return "more than 99 of 100" if value >= 0.995 else f"{share_end(value)} of 100"
 
 
 def split(found: Split) -> str:
-    """Sentence on the widest difference of a rank and a place."""
+    """Sentence on the widest difference of a rank and a place, among the contradictions."""
     ranks = f"{found.name} is {ordinal(found.rank)} by {found.metric}, {place(found.place)} with people"
-    return f"Widest difference between the two orders: {ranks}."
+    return f"Widest of the significant contradictions: {ranks}."

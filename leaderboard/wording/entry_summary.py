@@ -113,7 +113,7 @@ def strip_note(strip: Strip) -> str:
     """Words beside one value of an entry among all values: its difference from the first, or the entries that the first is tied with."""
     column, it = strip.column, strip.from_first
     if strip.is_people:
-        return "comparisons won; 50 % is even" if column.percent else ""
+        return "how often people would pick it; 50 % is even" if column.percent else ""
     if it is None:
         return "" if column.may_rank else "shown, not ranked"
     if it.difference is None:

@@ -9,19 +9,14 @@ from leaderboard.stats.evidence.judged import Basis
 from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, MetricFigures
 from leaderboard.stats.evidence.reproduction import PrintedLine, Reproduction, Statistic
 from leaderboard.stats.minimums import GROUPS_FOR_FIRM_INTERVAL
-from leaderboard.wording.figures import beside_chance
-from leaderboard.wording.nouns import listed, plural
+from leaderboard.wording import nouns
+from leaderboard.wording.figures import share, share_end
+from leaderboard.wording.nouns import listed, plural, verb
 from leaderboard.wording.statement import Part, Statement, Tone
 
 PRINTED_AS = {Statistic.PLCC: "PLCC", Statistic.SRCC: "SRCC", Statistic.KRCC: "KRCC"}
 PROCEDURES = {"logistic-of-other-groups": "The metric's values first pass a logistic curve that was fitted to the other {groups}."}
 NAMED = 3  # metrics that a sentence names; of more it says how many
-
-
-def percent(value: float) -> str:
-    """A share as whole hundredths; none that is not 0 or 1 reads as such."""
-    whole = round(100 * value)
-    return str(min(max(whole, 1), 99) if 0 < value < 1 else whole)
 
 
 def decimal(value: float, digits: int = 2) -> str:
@@ -35,7 +30,7 @@ def interval(figure: SetFigure, across: bool) -> str:
     """The 95 % interval in brackets; empty where there is none."""
     if figure.low is None or figure.high is None:
         return ""
-    low, high = (decimal(end) if across else beside_chance(end) or percent(end) for end in (figure.low, figure.high))
+    low, high = (decimal(end) if across else share_end(end) for end in (figure.low, figure.high))
     return f"[{low}, {high}]"
 
 
@@ -43,7 +38,7 @@ def with_interval(figure: SetFigure, across: bool = False) -> str:
     """A figure's value with its interval: "84 [80, 88]", ".61 [.24, .82]"; empty where it has no value."""
     if figure.value is None:
         return ""
-    return f"{(decimal if across else percent)(figure.value)} {interval(figure, across)}".rstrip()
+    return f"{(decimal if across else share)(figure.value)} {interval(figure, across)}".rstrip()
 
 
 def material(name: str) -> str:
@@ -54,22 +49,22 @@ def material(name: str) -> str:
 def people(record: EvidenceRecord, criterion: CriterionFigures) -> str:
     """Count of raters and of what they gave: "16 raters", "17,788 ratings, raters not known", "mean scores only"."""
     if criterion.basis is Basis.PERSONS:
-        return f"{criterion.raters:,} raters, {criterion.answers:,} ratings"
+        return f"{nouns.people(criterion.raters)}, {nouns.counted(criterion.answers, 'rating')}"
     return {
-        Basis.PAIRS: f"{criterion.raters or 0:,} raters, {criterion.answers:,} votes",
-        Basis.SCORES: f"{criterion.answers:,} ratings without raters' names",
+        Basis.PAIRS: f"{nouns.people(criterion.raters)}, {nouns.counted(criterion.answers, 'vote')}",
+        Basis.SCORES: f"{nouns.counted(criterion.answers, 'rating')} without raters' names",
         Basis.ERRORS: "means with their errors",
         Basis.MEANS: "mean scores only",
-        Basis.PAIRS_WITHOUT_PERSONS: f"{criterion.answers:,} votes without raters' names",
+        Basis.PAIRS_WITHOUT_PERSONS: f"{nouns.counted(criterion.answers, 'vote')} without raters' names",
     }[criterion.basis]
 
 
 def counted(record: EvidenceRecord, criterion: CriterionFigures) -> str:
     """Count of what was judged: "96 results: 8 codecs and rates on 12 camera paths of 6 scenes"."""
     words = record.words
-    entries = f"{criterion.entries_judged:,} {_entries(words.entry)}"
-    said = f"{criterion.stimuli:,} results of {entries} on {criterion.items:,} {plural(words.item)}"
-    return said if criterion.groups == criterion.items else f"{said} of {criterion.groups:,} {plural(words.group)}"
+    entries = nouns.counted(1, words.entry) if criterion.entries_judged == 1 else f"{criterion.entries_judged:,} {_entries(words.entry)}"
+    said = f"{nouns.counted(criterion.stimuli, 'result')} of {entries} on {nouns.counted(criterion.items, words.item)}"
+    return said if criterion.groups == criterion.items else f"{said} of {nouns.counted(criterion.groups, words.group)}"
 
 
 def _entries(noun: str) -> str:
@@ -200,7 +195,7 @@ def _above_size(where: str, figures: Iterable[SetFigure | None]) -> str:
     if not above:
         return ""
     n, k = sum(above), len(above)
-    many = "no metric agrees" if not n else "all metrics agree" if n == k else f"{n} of {k} metrics {'agrees' if n == 1 else 'agree'}"
+    many = "no metric agrees" if not n else "all metrics agree" if n == k > 1 else f"{n} of {k} metrics {'agrees' if n == 1 else 'agree'}"
     return f". {where}, {many} with people significantly better than a result's size alone"
 
 
@@ -220,9 +215,9 @@ def divided(criterion: CriterionFigures) -> str:
     found = [one.decided_split for one in criterion.metrics.values() if one.decided_split is not None and not one.reference_point]
     if not found:
         return ""
-    low, high = (percent(pick(one.value for one in found)) for pick in (min, max))
+    low, high = (share(pick(one.value for one in found)) for pick in (min, max))
     reach = f"in {low}" if low == high else f"in {low} to {high}"
-    most = percent(max(one.bound for one in found))
+    most = share(max(one.bound for one in found))
     said = f"On comparisons that divided raters ({found[0].n:,} answers), the metrics agree with people {reach} of 100."
     return f"{said} No metric could agree in more than {most}."
 
@@ -303,7 +298,8 @@ def fewness(criterion: CriterionFigures, record: EvidenceRecord) -> str:
     """Warning of few sources; empty where there are enough."""
     if criterion.groups >= GROUPS_FOR_FIRM_INTERVAL:
         return ""
-    return f"Intervals are rough, because there are only {criterion.groups} {plural(record.words.group)}."
+    only = f"{verb('is', criterion.groups)} only {nouns.counted(criterion.groups, record.words.group)}"
+    return f"Intervals are rough, because there {only}."
 
 
 def speaks_of(criterion: CriterionFigures, record: EvidenceRecord) -> str:

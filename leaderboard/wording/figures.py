@@ -51,8 +51,13 @@ def interval(low: float | None, high: float | None, digits: int | str | None = N
     decimal: `[50.3, 88]`."""
     if low is None or high is None:
         return ""
-    low_end, high_end = ((digits is None and beside_chance(end)) or written(end, digits) for end in (low, high))
+    low_end, high_end = (share_end(end) if digits is None else written(end, digits) for end in (low, high))
     return f"[{low_end}, {high_end}]"
+
+
+def share_end(value: float) -> str:
+    """A share of 100 as an end of an interval."""
+    return beside_chance(value) or share(value)
 
 
 def beside_chance(value: float) -> str:

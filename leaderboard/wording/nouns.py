@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from leaderboard.records.unit import NOUN as NOUN
 
+UNSAMPLED = "comparison"  # what counts as a sample where votes name none
 VERBS = {"is": "are", "has": "have", "was": "were", "does": "do"}
 
 
@@ -25,7 +26,7 @@ def plural(noun: str, n: int | None = None) -> str:
 
 def sampled_noun(noun: str, unsampled: bool) -> str:
     """Name of what counts as a sample of a study: where its votes name none, each comparison is one of its own."""
-    return "comparison" if unsampled else noun
+    return UNSAMPLED if unsampled else noun
 
 
 def counted(n: int, noun: str) -> str:
@@ -58,6 +59,11 @@ def answers(n: int, opinions: bool) -> str:
 def answer(opinions: bool) -> str:
     """The noun of what one person gave: a rating where people score, else a vote."""
     return "rating" if opinions else "vote"
+
+
+def decision(opinions: bool) -> str:
+    """The noun of what names a winner: a vote, or the comparison of two ratings of one rater."""
+    return "comparison" if opinions else "vote"
 
 
 def on_scale(scale: tuple[float, float]) -> str:

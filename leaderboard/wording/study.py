@@ -6,20 +6,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from leaderboard.records.agreement import Line
+from leaderboard.records.agreement import NO_BETTER, Line
 from leaderboard.records.interim_analyses import InterimAnalyses
 from leaderboard.records.study import HIDDEN_NAME, Summary
 from leaderboard.records.study_table import Apart, EntryRow
 from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.davidson import Fragile, share_of
 from leaderboard.stats.minimums import ITEMS_FOR_LOOK, RATERS_FOR_LOOK
-from leaderboard.stats.records import Entry
+from leaderboard.stats.records import Entry, EntryPair
 from leaderboard.stats.states import Reason, too_few
 from leaderboard.stats.two_way_intervals import ALIKE, Ends
 from leaderboard.wording import people as people_words
 from leaderboard.wording.agreement import may_be_best, sentenced
 from leaderboard.wording.figures import interval, number, share
-from leaderboard.wording.nouns import NOUN, answer, answers, counted, listed, people, plural, sampled_noun, verb
+from leaderboard.wording.nouns import NOUN, UNSAMPLED, answer, answers, counted, decision, listed, people, plural, sampled_noun, verb
 from leaderboard.wording.reasons import Noun, clause, named, notes, sentence
 from leaderboard.wording.settling import settling, unequal
 from leaderboard.wording.statement import Part, Statement, name
@@ -67,7 +67,7 @@ def opening(summary: Summary, noun: Noun = NOUN) -> Statement | None:
     """The first of these statements."""
     if summary.of == "means":
         return _published(summary)
-    return _preferred(summary, noun)
+    return _preferred(summary, UNSAMPLED if summary.unsampled else noun)
 
 
 def _published(summary: Summary) -> Statement | None:
@@ -131,7 +131,9 @@ def _metrics(lines: Sequence[Line]) -> Statement | None:
         return None
     by_state = [(state, [line.title for line in shown if line.level is state]) for state in VERBS]
     first, *rest = [f"{names(titles)} {verb('is', len(titles))} {VERBS[state]}." for state, titles in by_state if titles]
-    best = may_be_best({line.title: line.places for line in shown if line.places is not None})
+    placed = {line.title: line.places for line in shown if line.places is not None}
+    # Where no metric is shown to be better than chance, none is called the best.
+    best = may_be_best(placed) if any(line.level not in NO_BETTER for line in shown if line.title in placed) else ""
     return claim(first, " ".join([*rest, *([best] if best else [])]))
 
 
@@ -227,10 +229,7 @@ def fragile(summary: FirstPlace, noun: str = NOUN) -> str:
     ]
     lines = [f"{n:,} of {counted(total, what)}" for n, total, what in parts if n]
     if not lines:
-        return (
-            f"The first entry stays first if up to half of the answers, raters or {plural(noun)} are left out, beginning with those that "
-            "favour it most."
-        )
+        return f"The search found no way to change first place by leaving out up to half of the answers, raters or {plural(noun)}."
     return f"Leaving out {names(lines, 'or')} is enough to change first place."
 
 
@@ -238,7 +237,7 @@ def interim_analyses(found: InterimAnalyses | None) -> str:
     """Sentence on the planned looks of a study so far: settled or not, at which look, and where the next one is; empty without any."""
     if found is None:
         return ""
-    of, last = f"of {found.planned} planned looks at first place", found.last
+    of, last = f"of {found.planned} planned {plural('look', found.planned)} at first place", found.last
     if last is not None and last.settled:
         by = f"after {counted(last.answers, 'answer')} of {people(last.raters)} on {counted(last.samples, found.noun)}"
         return (
@@ -268,7 +267,7 @@ def forecast(summary: Summary, title: str, noun: str = NOUN) -> str:
     found, noun = summary.forecast, sampled_noun(noun, summary.unsampled)
     if found is None:
         return ""
-    votes = plural(answer(summary.opinions))
+    votes = plural(decision(summary.opinions))
     parts = [(found.answers, f"{votes} by these raters"), (found.raters, "raters"), (found.samples, plural(noun))]
     more = "; ".join(f"{n:,} more {what}: ±{_points(half)}" for (n, half), what in parts)
     helps = {"answers": votes, "raters": "raters", "samples": plural(noun)}[found.helps]
@@ -297,19 +296,25 @@ def asked_about(first: str, ends: Ends) -> str:
     return "" if value is None else f"Asked about these two, {share(value)} of 100 prefer {first} {interval(low, high)}".rstrip() + "."
 
 
+def _pair_of(summary: Summary, a: str, b: str) -> EntryPair | None:
+    return next((pair for pair in summary.entry_pairs if {pair.first, pair.second} == {a, b}), None)
+
+
 def pair(summary: Summary, a: str, b: str, noun: str = NOUN) -> Statement:
     """Statement on people's preference between two entries: the study calls them `a` and `b`, the page A and B. `noun` names an item."""
-    pair = next((pair for pair in summary.entry_pairs if {pair.first, pair.second} == {a, b}), None)
+    pair = _pair_of(summary, a, b)
+    noun = sampled_noun(noun, summary.unsampled)
     if summary.reason is not None:
         return _instead(summary.reason, noun)
     if pair is None:
-        return claim(EARLY, "Nobody has compared these two entries yet.")
+        return claim(EARLY, "No answer that counts compares these two entries.")
     value, low, high = pair.value
     if value is None or pair.p_holm is None:
-        return claim(EARLY, f"Too few raters scored both entries, or on too few {plural(noun)}.")
+        return claim(EARLY, f"Too few raters answered about one of these entries, or about too few {plural(noun)}.")
+    even = 0.0 if summary.opinions else 0.5
     first, second = ("A", "B") if pair.first == a else ("B", "A")
     if summary.opinions:
-        both = f"{value:.2f}" == "0.00"
+        both = f"{value:.2f}" == "0.00" and not (low or 0.0) > 0
         higher = f"Raters score {first} {number(value, 2)} points higher than {second}"
         figure = "Raters score both alike, 0.00 points apart" if both else higher
         figure = f"{figure} {interval(low, high, 2)}".rstrip()
@@ -328,19 +333,19 @@ def pair(summary: Summary, a: str, b: str, noun: str = NOUN) -> Statement:
         known = f"{answers(pair.answers, False)} on this pair"
     if low is None:
         figure += f", the same with every rater and every {noun}, so it has no interval"
-        said = f"The certainty of people's preference for {first} is unknown."
-    elif low > (0.0 if summary.opinions else 0.5):
+        said = "The certainty of people's preference is unknown."
+    elif low > even:
         said = f"People prefer {first}."
     else:
         said = "With people, these two entries are tied."
-    sampled = counted(summary.samples_counted, sampled_noun(noun, summary.unsampled))
+    sampled = counted(summary.samples_counted, noun)
     return claim(said, f"{figure}: {known}, {people(summary.raters_counted)} and {sampled} in all.")
 
 
 def pair_brief(summary: Summary, a: str, b: str) -> str:
     """Brief sentence on how often people picked `a`, or would pick it if too few were asked about these two, with its interval and the
     answers on the pair. For opinion scores it says by how much people score `a` higher. Empty without an interval."""
-    pair = next((pair for pair in summary.entry_pairs if {pair.first, pair.second} == {a, b}), None)
+    pair = _pair_of(summary, a, b)
     value, low, high = (pair.asked or pair.value) if pair is not None else (None, None, None)
     if pair is None or value is None or low is None or high is None:
         return ""
@@ -392,11 +397,11 @@ def two_raters(summary: Summary, noun: Noun = NOUN) -> str:
     if best is None:
         return "No comparison was decided by two raters, so it is not known how often another rater would agree."
     if too_few(best.two_people.reason):
-        why = sentence(best.two_people.reason, noun)
-        return f"How often another rater agrees is not known: too few raters decided the same comparisons. {why}"
+        why = sentence(best.two_people.reason, UNSAMPLED if summary.unsampled else noun)
+        return f"How often another rater agrees is not known: too few comparisons were decided by two raters. {why}"
     value, low, high = best.two_people.ends
     figure = f"{share(value)} {interval(low, high)}".rstrip()
-    words = f"Two raters agree on {figure} of 100 comparisons in which both named a winner ({answers(best.n, False)})."
+    words = f"Two raters agree on {figure} of 100 comparisons in which both named a winner ({counted(best.n, decision(summary.opinions))})."
     if low is None:  # not that all say the same
         words += " The figure is the same for all raters, so it has no interval."
     if value is not None and (value if low is None else low) <= 0.5:

@@ -293,7 +293,10 @@ def complete(request: HttpRequest, submission: Id) -> Any:
     "/submissions/{submission}/resume",
     response={200: SubmissionBrief, **ACT_ERRORS},
     summary="Continue an upload",
-    description="An upload that had stopped counts again, as one of today's uploads.",
+    description=(
+        "An upload that had stopped counts again: as an upload of today, or, after the phase has closed, of the day for which it counted "
+        "last."
+    ),
 )
 def resume(request: HttpRequest, submission: Id) -> Any:
     found = submission_for(request.user, submission, "submission.send")
@@ -333,10 +336,11 @@ def cancel(request: HttpRequest, submission: Id) -> Any:
 @router.post(
     "/submissions/{submission}/withdraw",
     response={200: SubmissionBrief, **ACT_ERRORS},
-    summary="Withdraw an entry, for good",
+    summary="Withdraw an entry that is scored or on hold, for good",
     description=(
-        "Once the phase has closed, its board is frozen or a hidden one was revealed, no earlier entry of your team takes its place on "
-        "the board."
+        "A withdrawn entry that was on hold can no longer be confirmed, and no longer counts among your team's three. Once "
+        "the phase has closed, its board is frozen or a hidden one was revealed, no earlier entry of your team takes the place of a "
+        "withdrawn one on the board."
     ),
 )
 def withdraw(request: HttpRequest, submission: Id) -> Any:
@@ -360,7 +364,8 @@ def choose(request: HttpRequest, submission: Id) -> Any:
     summary="Have an entry on hold scored as it is",
     description=(
         "The entry keeps the date of its upload and counts as an upload of today. After the end of the phase this is possible "
-        "for 24 hours, for entries from before the end; not once the board has been frozen or revealed."
+        "for 24 hours, for entries from before the end; the entry then counts as an upload of the day for which it counted last. It is "
+        "not possible once the board has been frozen or revealed."
     ),
 )
 def confirm(request: HttpRequest, submission: Id) -> Any:
@@ -376,7 +381,7 @@ def confirm(request: HttpRequest, submission: Id) -> Any:
     summary="Try a failed entry again",
     description=(
         "While the phase is open, a retry counts as an upload of today. For a week after the end, you can retry an entry "
-        "that the service failed to score. This counts as an upload of the day on which the entry was sent. Organizers' retries "
+        "that the service failed to score. This counts as an upload of the day for which the entry counted last. Organizers' retries "
         "need no upload left."
     ),
 )

@@ -22,7 +22,7 @@ from submissions.api.common import (
     Slug,
     newest_first,
 )
-from submissions.lookup import challenge_for, own_team
+from submissions.lookup import challenge_for, own_team, team_place
 from submissions.models import ApiToken, Challenge, Scope, Team, TeamMerge, User
 from submissions.models.team import Invitation
 from submissions.permissions import require
@@ -78,7 +78,7 @@ def _team(team: Team) -> TeamOut:
 
 @router.get("/challenges/{challenge}/team", response={200: TeamOut, **ERRORS}, summary="Your team")
 def get_team(request: HttpRequest, challenge: Slug) -> Any:
-    return _team(own_team(request.user, challenge_for(request.user, challenge)))
+    return _team(own_team(request.user, team_place(request.user, challenge).challenge))
 
 
 @router.post("/challenges/{challenge}/team", response={201: TeamOut, **ACT_ERRORS}, summary="Make a team")
@@ -111,19 +111,19 @@ def make_link(request: HttpRequest, challenge: Slug) -> Any:
 
 @router.delete("/challenges/{challenge}/team/link", response={204: None, **ACT_ERRORS}, summary="End that link")
 def end_link(request: HttpRequest, challenge: Slug) -> Any:
-    _led(request, challenge).end_link()
+    own_team(request.user, team_place(request.user, challenge).challenge, "team.lead").end_link()
     return 204, None
 
 
 @router.post("/challenges/{challenge}/team/leave", response={204: None, **ACT_ERRORS}, summary="Leave your team")
 def leave(request: HttpRequest, challenge: Slug) -> Any:
-    own_team(request.user, challenge_for(request.user, challenge)).leave(request.user)
+    own_team(request.user, team_place(request.user, challenge).challenge).leave(request.user)
     return 204, None
 
 
 @router.post("/challenges/{challenge}/team/remove", response={200: TeamOut, **ACT_ERRORS}, summary="Remove a member")
 def remove(request: HttpRequest, challenge: Slug, data: MemberName) -> Any:
-    team = _led(request, challenge)
+    team = own_team(request.user, team_place(request.user, challenge).challenge, "team.lead")
     member = team.memberships.select_related("user").filter(user__username=data.username).first()
     if member is None:
         raise Http404

@@ -33,7 +33,7 @@ class Status(TextChoices):
 
 # What of an entry's own columns decides where it is shown; to whom, says submissions.visibility.
 SENT = Q(made_as="")  # by a team, or imported: not made by the service for a study
-ON_HOLD = Q(status=Status.REJECTED, reason__in=HOLDS)  # waits for its team
+ON_HOLD = Q(status=Status.REJECTED, reason__in=HOLDS, withdrawn_at__isnull=True)  # waits for its team
 STANDING = Q(status=Status.SCORED, withdrawn_at__isnull=True)
 UNFLAGGED = Q(hidden_at__isnull=True, disqualified_at__isnull=True)
 RANKED = SENT & STANDING  # on the board of organizers

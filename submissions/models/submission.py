@@ -469,7 +469,7 @@ class Submission(Leased):
     @property
     def is_on_hold(self) -> bool:
         """True if it waits for its team to say that it is meant as it is."""
-        return self.status == Status.REJECTED and self.reason in HOLDS
+        return self.status == Status.REJECTED and self.reason in HOLDS and self.withdrawn_at is None
 
     def accept(self, artifact_key: str, missing: list[str], warnings: list[str]) -> bool:
         """Mark the entry as validated, so that scoring follows. Call it in the transaction that makes the evaluation."""
@@ -577,11 +577,21 @@ class Submission(Leased):
         self._flag(None, "", "", **checked_about(**about))
 
     def withdraw(self, now: datetime | None = None) -> None:
-        """Take the entry off the boards, for good. Its quota stays used. Once the phase is decided, no earlier entry of the team takes its
-        place on the board, see `SubmissionQuerySet.kept_off`."""
-        if self.status in Status.in_progress():
-            raise Refused("This entry is still in progress; cancel it instead.", "in_progress")
-        self._flag(withdrawn_at=self.withdrawn_at or now or timezone.now())
+        """Take a scored entry off the boards, or end the wait of one on hold, for good. The quota of a scored one stays used. Once the
+        phase is decided, no earlier entry of the team takes its place on the board, see `SubmissionQuerySet.kept_off`."""
+        with transaction.atomic():
+            self.phase.lock()
+            self.refresh_from_db(fields=["status", "reason", "withdrawn_at"])  # it may just have been confirmed
+            if self.status in Status.in_progress():
+                raise Refused("This entry is still in progress; cancel it instead.", "in_progress")
+            if self.withdrawn_at is None and not self.may_be_withdrawn:
+                raise Refused("Only a scored entry, or one on hold, can be withdrawn.", "not_scored")
+            self._flag(withdrawn_at=self.withdrawn_at or now or timezone.now())
+
+    @property
+    def may_be_withdrawn(self) -> bool:
+        """True for a scored entry and one on hold, until its team withdraws it."""
+        return self.is_on_hold or (self.status == Status.SCORED and self.withdrawn_at is None)
 
     def let_stand(self, actor: User | None, reason: str, now: datetime | None = None) -> None:
         """Let the entry count for its team although the team has withdrawn a later one. A later withdrawal keeps it off again."""

@@ -31,7 +31,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
-    return _act(request, pk, "submission.manage", Submission.withdraw, "The entry is withdrawn and leaves the leaderboard.")
+    return _act(request, pk, "submission.manage", Submission.withdraw, "The entry is withdrawn.")
 
 
 @require_POST

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from submissions import throttling
 from submissions.errors import Refused
-from submissions.lookup import ChallengePlace, challenge_for, challenge_place, own_team, row_number
+from submissions.lookup import ChallengePlace, challenge_for, challenge_place, own_team, row_number, team_place
 from submissions.models import Invitation, Participation, Team, TeamMerge, User
 from submissions.permissions import allowed, require
 
@@ -24,18 +24,20 @@ from submissions.permissions import allowed, require
 @login_required
 @require_safe
 def team(request: HttpRequest, challenge: str) -> HttpResponse:
-    """The viewer's team; without one, how to have one."""
-    return _page(request, challenge_place(request.user, challenge))
+    """The viewer's team; without one, how to have one. Members who no longer see the challenge are shown the team alone."""
+    return _page(request, team_place(request.user, challenge))
 
 
 def _page(request: HttpRequest, place: ChallengePlace, status: int = 200, **more) -> HttpResponse:
-    context = place.context("team") | {"team": place.team, "cap": place.challenge.team_size} | more
+    sees = place.viewer.may("challenge.see", place.challenge)
+    frame = f"submissions/{'challenge_base' if sees else 'team_alone'}.html"
+    context = place.context("team") | {"team": place.team, "cap": place.challenge.team_size, "sees": sees, "frame": frame} | more
     if place.team is not None:
         members = list(place.team.memberships.select_related("user").order_by("-is_leader", "joined_at"))
         context |= {
             "members": members,
             "leads": any(one.is_leader and one.user_id == request.user.pk for one in members),
-            "manages": place.viewer.may("team.manage", place.team),
+            "manages": sees and place.viewer.may("team.manage", place.team),
             "n_leaders": sum(one.is_leader for one in members),
             "invites": place.team.invites.open(place.now),
             "n_entries": place.team.submissions.filter(received_at__isnull=False).count(),
@@ -48,8 +50,9 @@ def _page(request: HttpRequest, place: ChallengePlace, status: int = 200, **more
     return render(request, "submissions/team.html", context, status=status)
 
 
-def _act(words: str, action: str = "team.lead") -> Callable:
-    """A POST on the viewer's team: asks permission, runs the act, says in `words` that it is done.
+def _act(words: str, action: str = "team.lead", unseen: bool = False) -> Callable:
+    """A POST on the viewer's team: asks permission, runs the act, says in `words` that it is done. `unseen`: also for members who no
+    longer see the challenge.
 
     Refusals of the model are shown on the page itself, above the form.
     """
@@ -59,14 +62,16 @@ def _act(words: str, action: str = "team.lead") -> Callable:
         @require_POST
         @wraps(act)
         def view(request: HttpRequest, challenge: str) -> HttpResponse:
-            team = own_team(request.user, challenge_for(request.user, challenge), action)
+            found = team_place(request.user, challenge).challenge if unseen else challenge_for(request.user, challenge)
+            team = own_team(request.user, found, action)
             try:
                 said = act(request, team)
             except Refused as refused:
                 messages.error(request, refused.sentence)
             else:
                 messages.success(request, said or words)
-            return redirect("team", challenge)
+            has_page = Team.of(found, request.user) is not None or allowed(request.user, "challenge.see", found)
+            return redirect("team", challenge) if has_page else redirect("account")
 
         return view
 
@@ -100,12 +105,12 @@ def invite(request: HttpRequest, team: Team) -> str:
     return f"The invitation to {made.email} is on its way."
 
 
-@_act("The invitation is withdrawn.")
+@_act("The invitation is withdrawn.", unseen=True)
 def withdraw_invite(request: HttpRequest, team: Team) -> None:
     get_object_or_404(team.invites, pk=row_number(request.POST.get("invite"))).withdraw()
 
 
-@_act("The link leads nowhere now.")
+@_act("The link leads nowhere now.", unseen=True)
 def end_link(request: HttpRequest, team: Team) -> None:
     team.end_link()
 
@@ -120,7 +125,7 @@ def make_link(request: HttpRequest, challenge: str) -> HttpResponse:
     return _page(request, place, new_link=link)
 
 
-@_act("You have left the team.", "team.see")
+@_act("You have left the team.", "team.see", unseen=True)
 def leave(request: HttpRequest, team: Team) -> str:
     alone = team.leave(request.user)
     more = f" You are a team of one now, {alone}, which has used the tries that {team} has used." if alone is not None else ""
@@ -150,14 +155,14 @@ def answer_merge(request: HttpRequest, team: Team) -> str:
     return f"{row.asking} stays a team of its own."
 
 
-@_act("")
+@_act("", unseen=True)
 def remove(request: HttpRequest, team: Team) -> str:
     them = _member(request, team)
     team.remove(them)
     return f"{them} is no longer a member. The link for joining has ended too; make a new one where you want one."
 
 
-@_act("")
+@_act("", unseen=True)
 def lead(request: HttpRequest, team: Team) -> str:
     """Share the lead, hand it over, or give it back."""
     how = request.POST.get("how")

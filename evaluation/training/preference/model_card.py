@@ -18,7 +18,6 @@ USE = (
     "the wireframe metric `wf_learned`, in logits, higher is better, to be compared on one sample only. Never as the sole judge: an entry "
     "can be made to please a network without being better (reward hacking)."
 )
-FOLD = ("samples", "methods", "trained_on", "pairs", "accuracy")  # what is told of a fold
 
 
 def card(

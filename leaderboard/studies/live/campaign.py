@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 from django.db import transaction
@@ -19,7 +17,7 @@ from leaderboard.models import Rater, Study, StudyEntry, StudyInvitation, StudyS
 from leaderboard.models.interim_analysis import InterimAnalysis
 from leaderboard.models.question import new_token
 from leaderboard.stats.minimums import ITEMS_FOR_LOOK
-from leaderboard.studies.live import artifacts, design
+from leaderboard.studies.live import artifacts, design, study_forecast
 from leaderboard.studies.live.access import free_name
 from leaderboard.studies.live.artifacts import Artifact
 from leaderboard.studies.live.question_choice import Overlap
@@ -88,8 +86,8 @@ def habits(study: Study) -> Habits:
         if summary is None or summary.ties is None:
             continue
         seconds = other.study_votes.filter(rater__kind=Rater.Kind.PERSON).aggregate(mean=Avg("seconds"))["mean"]
-        theta = [line.theta[0] for line in summary.ranked if line.theta[0] is not None]
-        gaps = tuple(1 / (1 + math.exp(b - a)) for a, b in pairwise(theta))
+        theta = [line.theta[0] for line in summary.ranked if line.in_main_part and line.theta[0] is not None]
+        gaps = study_forecast.preferences(theta, summary.model.nu) if summary.model else ()
         simulated = ", simulated" if other.simulated else ""
         return Habits(summary.ties, float(seconds or SECONDS), f"“{other.title}”{simulated}", gaps)
     return Habits()

@@ -6,6 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from leaderboard.stats import davidson
 from leaderboard.stats.minimums import (
     ANSWERS_FOR_ANOTHER_RATER,
     ITEMS_ADVISED,
@@ -24,7 +27,7 @@ TIES, SECONDS = 0.3, 8.0  # where no past study says
 @dataclass(frozen=True)
 class Habits:
     """Habits of people who answered before: the share of answers that say equal, and the mean seconds of one; `source` names the studies,
-    empty where there are none. `gaps` are the shares of deciders who preferred each entry to the next one in people's order."""
+    empty where there are none. `gaps` are the preferences for each entry over the next one in people's order, see `preferences`."""
 
     ties: float = TIES
     seconds: float = SECONDS
@@ -62,9 +65,9 @@ class Sheet:
 @dataclass(frozen=True)
 class Forecast:
     """Forecast for a number of raters on so many samples. `answers` counts theirs without repeats, and `per_pair` those of a pair. `share`
-    is the smallest preference that four of five studies tell from one half (None: not even a unanimous one); `gaps_seen` counts past
-    preferences as large. `shared` counts decisive answers on questions that two raters decided. `hours` is the time of all raters
-    together."""
+    is the smallest preference, a tie counted half, that four of five studies tell from one half (None: not even a unanimous one).
+    `gaps_seen` counts past preferences as large. `shared` counts decisive answers on questions that two raters decided. `hours` is the
+    time of all raters together."""
 
     raters: int
     samples: int
@@ -95,7 +98,8 @@ class Forecast:
 class PlannedLook:
     """Forecast of one planned look at first place. `answers` is their number when it is taken, and `raters` the number of raters who give
     these. `comparisons` counts the answers on the first entry and one that is still tied with it. `share` is the smallest preference for
-    the first, over each other entry, that settles first place in four of five studies (None: not even a unanimous one)."""
+    the first over each other entry, a tie counted half, that settles first place in four of five studies (None: not even a unanimous
+    one)."""
 
     number: int
     answers: int
@@ -129,12 +133,17 @@ def planned_looks(
 
 
 def smallest_share(answers: float, ties: float, power: float = POWER) -> float | None:
-    """The smallest preference, among those who decide, that so many answers on a pair show at 5 % with a power of 80 % (or as `power`
-    says); the inverse of `leaderboard.stats.planning.answers_needed`."""
+    """The smallest preference, a tie counted half, that so many answers on a pair show at 5 % with a power of 80 % (or as `power` says).
+    The inverse of `leaderboard.stats.planning.answers_needed`."""
     if answers <= 0 or ties >= 1:
         return None
     share = 0.5 + math.sqrt(power * (1 - ties) / 4 * DESIGN / answers)
     return share if share <= 1 else None
+
+
+def preferences(abilities: Sequence[float], nu: float) -> tuple[float, ...]:
+    """Preferences for each entry over the next, a tie counted half, by the abilities and the share of ties of a `davidson.Model`."""
+    return tuple(davidson.preference(-np.diff(abilities), nu).tolist())
 
 
 def shared_answers(sheet: Sheet, raters: int, ties: float) -> float:

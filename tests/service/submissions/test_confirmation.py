@@ -8,7 +8,7 @@ import io
 import json
 import re
 import zipfile
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from html import unescape
 
 import numpy as np
@@ -135,6 +135,20 @@ class TestHeldBack:
         entry.confirm(now + 23 * HOUR)
         assert entry.created_at == now - MINUTE
 
+    def test_its_page_names_the_day_for_which_it_would_count(self, given_out, people, scored):
+        entry = scored(items=scaled(gables(), 1000))
+
+        def said() -> str:
+            page = re.sub(r"<[^>]*>", "", browser(people.mate).get(f"/entries/{entry.pk}/").content.decode())
+            return re.search(r"it counts as an upload of ([^.]*)\.", " ".join(page.split()))[1]
+
+        assert said() == "today"
+        # Its place is of 30 May on the phase's clock, a day later than in UTC.
+        now = timezone.now()
+        Phase.objects.filter(pk=given_out.pk).update(opens_at=now - timedelta(days=9), closes_at=now - MINUTE, time_zone="Pacific/Auckland")
+        Submission.objects.filter(pk=entry.pk).update(created_at=datetime(2026, 5, 29, 20, tzinfo=UTC))
+        assert said() == "30 May 2026"
+
     @pytest.mark.parametrize(
         ("changes", "after", "code"),
         [
@@ -182,6 +196,35 @@ class TestHeldBack:
         with pytest.raises(Refused) as refused:
             entries[0].confirm()
         assert refused.value.code == "not_held"
+
+    @pytest.mark.parametrize("path", ["/entries/{}/withdraw/", "/api/v1/submissions/{}/withdraw"])
+    def test_a_withdrawn_one_waits_no_more_and_leaves_its_place_to_another(self, given_out, people, scored, path):
+        entries = [scored(items=scaled(gables(), 1000 + n)) for n in range(3)]
+        withdrawn, client = entries[1], browser(people.mate)
+        assert f"/entries/{withdrawn.pk}/withdraw/" in client.get(f"/entries/{withdrawn.pk}/").content.decode()
+        client.post(path.format(withdrawn.pk))
+        entries.append(scored(items=scaled(gables(), 1003)))
+        for entry in entries:
+            entry.refresh_from_db()
+        assert [entry.state.state for entry in entries] == ["on_hold", "withdrawn", "on_hold", "on_hold"]
+        with pytest.raises(Refused) as refused:
+            withdrawn.confirm()
+        assert refused.value.code == "not_held"
+        page = client.get(f"/entries/{withdrawn.pk}/").content.decode()
+        assert f"/entries/{withdrawn.pk}/withdraw/" not in page and f"/entries/{withdrawn.pk}/confirm/" not in page
+        assert client.get(f"/api/v1/submissions/{withdrawn.pk}").json()["awaits_confirmation"] is False
+        assert not given_out.submissions.counted().exists(), "none of them uses a try"
+        scored(items=scaled(gables(), 1004))
+        entries[0].refresh_from_db()
+        assert entries[0].reason == Reason.NEWER_HOLDS, "three wait at most"
+
+    def test_only_a_scored_entry_and_one_on_hold_can_be_withdrawn(self, given_out, people, scored):
+        entry = scored(items=scaled(gables(), 1000))
+        for status, reason, code in ((Status.REJECTED, Reason.PROBLEMS, "not_scored"), (Status.RECEIVED, "", "in_progress")):
+            Submission.objects.filter(pk=entry.pk).update(status=status, reason=reason)
+            answer = browser(people.owner).post(f"/api/v1/submissions/{entry.pk}/withdraw")
+            assert (answer.status_code, answer.json()["code"]) == (409, code)
+            assert f"/entries/{entry.pk}/withdraw/" not in browser(people.owner).get(f"/entries/{entry.pk}/").content.decode()
 
     def test_it_expires_with_its_file(self, given_out, scored):
         entry = scored(items=scaled(gables(), 1000))

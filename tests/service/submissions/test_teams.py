@@ -21,6 +21,7 @@ from submissions.models import (
     Membership,
     Participation,
     Phase,
+    Status,
     Submission,
     Team,
     TeamInvite,
@@ -566,3 +567,59 @@ def test_joining_is_offered_to_those_alone_who_can(phase, people, client):
     join(UserFactory(username="third"), people.other_team)
     page = client.get(link).content.decode()
     assert people.other_team.name in client.get(link).context["why_not"] and "Join as" not in page
+
+
+class TestUnseen:
+    """Members who no longer see the challenge: declined in a private one, or while it is a draft again."""
+
+    @pytest.fixture(params=["private", "draft"])
+    def unseen(self, request, challenge, people):
+        """The address of the team of people whom the organizers have declined, or whose challenge is a draft."""
+        Challenge.objects.filter(pk=challenge.pk).update(visibility=request.param, title="Secret roofs", summary="Not for all")
+        if request.param == "private":
+            for one in (people.owner, people.mate):
+                Participation.objects.get(challenge=challenge, user=one).decide(people.organizer, Admission.DECLINED)
+        return f"/challenges/{challenge.slug}/team/"
+
+    def test_they_leave_and_see_nothing_of_the_challenge(self, client, challenge, people, unseen):
+        client.force_login(people.mate)
+        assert client.get(f"/challenges/{challenge.slug}/").status_code == 404
+        assert unseen in client.get("/account/").content.decode()
+        page = client.get(unseen).content.decode()
+        assert f"{unseen}leave/" in page and people.team.name in page
+        for hidden in ("Secret roofs", "Not for all", f"/challenges/{challenge.slug}/rules/", "merge", "invite/"):
+            assert hidden not in page, hidden
+        assert client.post(f"{unseen}leave/").headers["Location"] == "/account/"
+        assert levels(client.get("/account/")) == [SUCCESS]
+        assert Team.of(challenge, people.mate) is None and client.get(unseen).status_code == 404
+
+    def test_the_last_leader_hands_over_the_lead_first(self, client, challenge, people, unseen):
+        client.force_login(people.owner)
+        assert "hand the lead to another member first" in client.get(unseen).content.decode()
+        assert client.post(f"{unseen}lead/", {"how": "hand_over", "member": people.mate.pk}).headers["Location"] == unseen
+        client.post(f"{unseen}leave/")
+        assert Team.of(challenge, people.owner) is None
+
+    def test_acts_that_tell_of_other_teams_or_need_the_challenge_are_not_found(self, client, challenge, people, unseen):
+        client.force_login(people.owner)
+        sent = {"rename/": {"name": "Hip"}, "invite/": {"email": "x@example.org"}, "link/": {}, "merge/": {"name": people.other_team.name}}
+        assert [client.post(unseen + act, data).status_code for act, data in sent.items()] == [404] * 4
+
+    def test_with_entries_they_go_on_as_a_team_of_one(self, client, challenge, people, phase, unseen):
+        Submission.objects.create(phase=phase, team=people.team, number=1, status=Status.SCORED, received_at=timezone.now())
+        client.force_login(people.mate)
+        assert client.post(f"{unseen}leave/").headers["Location"] == unseen
+        assert Team.of(challenge, people.mate) != people.team
+        assert client.get(unseen).status_code == 200
+
+    def test_the_api_lets_them_leave_too(self, client, challenge, people, unseen):
+        client.force_login(people.mate)
+        address = f"/api/v1{unseen.rstrip('/')}"
+        assert client.get(address).json()["name"] == people.team.name
+        assert client.get(f"{address}/merges").status_code == 404
+        assert client.post(f"{address}/leave").status_code == 204
+        assert client.get(address).status_code == 404
+
+    def test_others_find_nothing(self, client, people, unseen):
+        client.force_login(UserFactory())
+        assert client.get(unseen).status_code == 404 and client.post(f"{unseen}leave/").status_code == 404

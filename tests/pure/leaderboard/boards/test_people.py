@@ -11,7 +11,9 @@ from leaderboard.records.agreement import Line
 from leaderboard.records.board import Against, HumanAgreement
 from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.records import REFERENCE_TITLES
+from leaderboard.stats.states import State
 from leaderboard.wording import people as people_wording
+from leaderboard.wording.agreement import reading
 from tests.support.leaderboard.boards import board_of, column_of
 from tests.support.leaderboard.people import TWO, agreement, board, column, earlier, found
 from tests.support.leaderboard.reasons import few_raters
@@ -43,6 +45,13 @@ def test_charts_are_of_all_and_of_each_group_with_reference_points_last():
     early = agreement(0.8, raters=3).because(few_raters(3))
     few = found(metrics=[column("a", early), column("constant", agreement(0.5), reference_point=True)], reason=few_raters(3))
     assert People(titled, few).charts() == []
+
+
+def test_a_row_that_knows_nothing_is_at_chance_whatever_its_draw_gave():
+    lucky = column("coin", agreement(0.7, 0.6, 0.8, 90, state=State.ROUGH), reference_point=True, standing=Standing.UNCLEAR)
+    *_, line = People(board(), found(metrics=[column("hss", agreement(0.8, 0.7, 0.9, 90)), lucky])).charts()[0].lines
+    assert (line.key, line.figure.ends, line.level) == ("coin", (0.5, None, None), Standing.AT_CHANCE)
+    assert "rough" not in reading(line)
 
 
 def test_a_claim_is_made_beyond_chance_only():

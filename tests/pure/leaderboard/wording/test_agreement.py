@@ -105,6 +105,14 @@ def test_where_answers_name_no_samples_an_interval_speaks_of_other_people_alone(
     assert "few raters or comparisons: a rough interval" in wording.notes(few)
 
 
+def test_ends_and_values_beside_chance_and_at_the_ends_of_the_scale_keep_their_side():
+    line = Line("HSS", agreement(0.996, 0.503, 0.999, 800), None, opinions=True)
+    said = wording.reading(line)
+    assert "in 99 of 100 comparisons (95 % interval 50.3 to 99, with" in said and "800 comparisons that name a winner" in said
+    few = Line("HSS", agreement(0.5, None, None, 3, state=State.TOO_FEW, reason=few_items(3)), None, sampled=False)
+    assert wording.reading(few) == f"HSS: {sentence(few_items(3), 'comparison')}"
+
+
 def test_a_mean_of_studies_says_so():
     line = Line("HSS", agreement(0.72, 0.66, 0.77, 900), of_studies=3)
     assert wording.reading(line) == (
@@ -207,7 +215,7 @@ def test_which_metrics_may_be_the_best(places, said):
         (Verdict(Known.TRAINED, Line("m", agreement(), trained="refused")), wording.TRAINED["refused"][1]),
         (
             Verdict(Known.NOT_POOLED, studies=2, of_studies=3),
-            "This metric was compared with people in 2 of 3 studies. These are too few to pool, so each is listed below.",
+            "This metric was compared with people in 2 of 3 studies, too few to pool, so each is listed below.",
         ),
         (Verdict(Known.BY_ITSELF, studies=1), "This metric alone was compared with people in 1 study, so it has no place among metrics."),
         (Verdict(Known.OUTDATED), "Only another version of this metric was compared with people. That says nothing about this version."),

@@ -25,9 +25,14 @@ FEW = replace(THREE, apart=(), lacking=4)
         (THREE, "By A ridge is the best of these entries, significantly different from every other, corrected for all pairs."),
         (
             replace(THREE, apart=(0,), untested=(2,)),
-            "By A ridge is the best of these entries, significantly different from the others that are tested, corrected for all pairs."
-            " Not tested: hip.",
+            "By A ridge has the best value, significantly different from gable, corrected for all pairs. Not tested: hip.",
         ),
+        (replace(THREE, apart=(), untested=(0, 2)), "By A ridge has the best value. Not tested: gable, hip."),
+        (
+            replace(THREE, n=4, apart=(), tied=(0,), untested=(2,)),
+            "By A ridge has the best value, but is tied with gable, corrected for all pairs. Not tested: hip.",
+        ),
+        (replace(FEW, lacking=6), "By A ridge has the best value. The entries have values on different houses, so no pair is tested."),
         (replace(THREE, apart=(0,), tied=(2,)), "By A ridge has the best value, but is tied with hip, corrected for all pairs."),
         (replace(THREE, apart=(), tied=(0, 2)), "By A ridge has the best value, but is tied with all others, corrected for all pairs."),
         (replace(THREE, firsts=(0, 1)), "2 of these entries share first place by A."),

@@ -71,7 +71,7 @@ def test_where_metrics_and_people_differ(record, said, figures):
 
 
 def test_the_widest_difference():
-    assert contradiction.split(Split("a", "F1", 2, (3, 4))) == "Widest difference between the two orders: a is 2nd by F1, 3–4 with people."
+    assert contradiction.split(Split("a", "F1", 2, (3, 4))) == "Widest of the significant contradictions: a is 2nd by F1, 3–4 with people."
 
 
 def test_a_statement_is_its_parts():

@@ -38,11 +38,6 @@ def criterion(**values) -> CriterionFigures:
     return CriterionFigures(**known | values)
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.0, "0"), (0.001, "1"), (0.5, "50"), (0.8449, "84"), (0.9999, "99"), (1.0, "100")])
-def test_a_share_reads_as_all_or_nothing_only_where_it_is(value, text):
-    assert wording.percent(value) == text
-
-
 @pytest.mark.parametrize(
     ("value", "digits", "text"),
     [(0.8615, 4, ".8615"), (-0.13, 2, "−.13"), (1.0, 2, "1.00"), (0.0, 2, ".00"), (-0.001, 2, ".00"), (-0.36, 1, "−.4")],

@@ -15,7 +15,7 @@ def test_numbers():
 
 
 def test_shares_and_their_differences():
-    assert [share(value) for value in (0.834, 0.0, 1.0, 0.996, 0.004)] == ["83", "0", "100", "99", "1"]
+    assert [share(value) for value in (0.834, 0.0, 1.0, 0.9999, 0.001)] == ["83", "0", "100", "99", "1"]
     assert (points(0.031), points(-0.126), points(-0.001)) == ("+3", "−13", "0")
 
 

@@ -98,6 +98,24 @@ def test_metrics_of_one_state_are_told_together_the_best_state_first_and_which_m
     assert told[1] == f"A is not shown to differ from chance. {agreement.may_be_best({'A': (3, 3), 'B': (1, 3), 'C': (1, 3)})}"
 
 
+def test_of_metrics_that_are_all_at_chance_none_is_called_the_best():
+    def line(title: str, state: Standing, **more) -> Line:
+        return Line(title, Agreement(0.52, 0.4, 0.6, 100, raters=9, samples=9), None, state, **more)
+
+    lines = [line(title, Standing.AT_CHANCE, places=(1, 2)) for title in "AB"]
+    assert parts(words.sentences(summary_of(said("a", "b")), lines)[1]) == ("A and B are not shown to differ from chance.", "")
+    assert agreement.claim(lines) == "No metric is shown to agree with people better than chance."
+    more = agreement.claim([*lines, line("T", Standing.UNCLEAR, trained="these")])
+    assert more == "No metric with a place is shown to agree with people better than chance."
+
+
+def test_too_few_comparisons_are_called_so_where_votes_name_no_items():
+    summary = summary_of([Vote(f"r{k}", "a", "b", "right" if k else "left", "") for k in range(9)])
+    first = words.sentences(summary, [], "house")[0].text
+    assert first == f"It is too early to say. {sentence(few_items(1), 'comparison')}"
+    assert words.two_raters(summary, "house").endswith(sentence(few_items(1), "comparison"))
+
+
 @pytest.mark.parametrize(
     ("rows", "damaged", "expected"),
     [
@@ -122,7 +140,7 @@ def test_where_all_answers_are_alike_nothing_says_how_surely_anything_leads():
         and summary.entry_pairs[0].asked is None
     )
     told = of_pair(summary, "b", "a", "house")
-    assert told[0] == "The certainty of people's preference for B is unknown."
+    assert told[0] == "The certainty of people's preference is unknown."
     assert f", the same with every rater and every house, so it has no interval: {len(asked)} votes on this pair" in told[1]
 
 
@@ -149,7 +167,9 @@ def test_two_entries_are_told_by_the_interval_beside_them_and_named_as_their_pag
     pair = clear_summary.entry_pairs[0]
     assert of_pair(replace(clear_summary, entry_pairs=[replace(pair, p_holm=0.2)]), "b", "a", "body") == clear
     apart = summary_of([*said("a", "b"), *said("b", "c")])
-    assert of_pair(apart, "a", "c")[1] == "Nobody has compared these two entries yet."
+    assert of_pair(apart, "a", "c")[1] == "No answer that counts compares these two entries."
+    few = summary_of([*said("a", "b"), *said("a", "c", raters=2)])
+    assert of_pair(few, "a", "c")[1] == "Too few raters answered about one of these entries, or about too few items."
 
 
 @pytest.mark.parametrize(
@@ -228,6 +248,13 @@ def test_scores_of_two_entries_are_told_with_true_signs_and_called_alike_where_t
         return of_pair(read(analyse(rating.canonical(rows), damaged=())), "a", "b")
 
     level, apart = told(0), told(1)
+    same = [Rating(f"r{k}", name, 3.0 + (k + n) % 2, s) for k in range(6) for n, s in enumerate(SAMPLES) for name in "ab"]
+    other = [Rating(f"r{k}", "c", 1.0 + (k + n) % 3, s) for k in range(6) for n, s in enumerate(SAMPLES)]
+    assert of_pair(read(analyse(rating.canonical([*same, *other]), damaged=())), "a", "b") == (
+        "The certainty of people's preference is unknown.",
+        "Raters score both alike, 0.00 points apart, the same with every rater and every item, so it has no interval: "
+        "48 times one rater scored both, 6 raters and 8 items in all.",
+    )
     assert level[0] == "With people, these two entries are tied." and apart[0] == "People prefer B."
     assert level[1].startswith("Raters score both alike, 0.00 points apart [−") and "-" not in level[1]
     assert apart[1].startswith("Raters score B 1.00 points higher than A [")
@@ -268,10 +295,8 @@ def test_the_forecast_names_what_helps_most_and_first_place_what_it_hangs_on():
         [Vote(f"r{k}", "good", "bad", "right" if k == n == 0 else "left", sample) for n, sample in enumerate(SAMPLES) for k in range(20)]
     )
     # Not that no half decides it: all of the halves cannot be tried.
-    said_of = words.fragile(firm)
-    assert said_of.startswith(
-        "The first entry stays first if up to half of the answers, raters or items are left out, beginning with those that favour"
-    )
+    none = "The search found no way to change first place by leaving out up to half of the answers, raters or items."
+    assert words.fragile(firm) == none
 
 
 def test_the_side_is_told_as_a_share_with_the_interval_of_the_share():

@@ -116,6 +116,12 @@ class TestProbes:
         for probe in (health.probe_workers, health.probe_sweeper):
             sentence(probe)
 
+    def test_without_a_sweeper_only_what_workers_do_not_look_for_is_said_to_wait(self, client):
+        waits, done = sentence(health.probe_sweeper).split(". Workers do ")
+        assert waits.endswith("new tests of metrics, some analyses of studies and the removal of unfinished uploads and old files wait")
+        assert done.startswith("entries, rankings and e-mails without it")
+        assert "new tests of metrics, some analyses of studies and the removal of old files wait" in client.get("/status/").content.decode()
+
     def test_a_sweeper_that_hangs_in_a_round_is_missed(self, settings):
         sweeper = process("sweeper", worked_at=timezone.now())
         assert health.probe_sweeper()

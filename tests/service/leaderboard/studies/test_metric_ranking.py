@@ -32,7 +32,7 @@ from tests.support.leaderboard.studies import held_against_people
 from tests.support.leaderboard.studies.held_against_people import held
 from tests.support.people import People
 
-NONE_BETTER = "No metric is shown to agree with people better than chance."
+NONE_BETTER = "No metric{} is shown to agree with people better than chance."
 RATER = Estimate(0.72, 0.68, 0.76, 300, raters=12, samples=10, se=0.02)  # how often two raters of a study say the same
 
 
@@ -174,7 +174,7 @@ def test_a_claim_names_what_may_be_the_best_only_where_a_metric_with_a_place_is_
     one = evidence(1, values)
     metrics = {key: metric(key, value, places=at) for (key, value), at in zip(values.items(), places, strict=True)}
     placed = {key: at for key, at in zip(values, places, strict=True) if at is not None}
-    said = {None: "", True: may_be_best(placed), False: NONE_BETTER}[is_better]
+    said = {None: "", True: may_be_best(placed), False: NONE_BETTER.format(" with a place" if None in places else "")}[is_better]
     assert claim(family("wireframe", [replace(one, metrics=metrics)])) == said and bool(said) == (is_better is not None)
 
 

@@ -32,6 +32,14 @@ class TestShare:
             and study_forecast.smallest_share(9, 1.0) is None
         )
 
+    def test_neighbours_are_held_against_the_same_quantity(self):
+        # 6 wins, 2 losses and 4 ties: abilities of ln(3) / 2, nu = 4 / sqrt(12). Of 8 who decide 6 prefer it, of 12 people 6 + 4 / 2.
+        (seen,) = study_forecast.preferences((np.log(3) / 2, -np.log(3) / 2), 4 / np.sqrt(12))
+        assert seen == pytest.approx(8 / 12)
+        # 7.849 (1 - 1/3) / 4 / (1/6)^2 * 2 = 94.2 answers on the pair show it.
+        found = [study_forecast.forecast(Sheet(1, 100, n, Overlap()), Habits(1 / 3, gaps=(seen,)), 1).gaps_seen for n in (94, 95)]
+        assert found == [0, 1]
+
 
 class TestShared:
     def test_by_hand(self):
