@@ -241,7 +241,9 @@ def delete_challenge(challenge: Challenge) -> None:
         if challenge.visibility != Challenge.Visibility.DRAFT:
             raise Refused("Only a draft can be deleted; make the challenge a draft first.", "not_draft")
         if Submission.objects.filter(phase__challenge=challenge).exists():
-            raise Refused("This challenge has entries, so it stays; as a draft only its organizers see it.", "has_entries")
+            raise Refused(
+                "This challenge has entries, so it stays; as a draft only its organizers and the service’s staff see it.", "has_entries"
+            )
         for key in challenge.files.filter(phase=None).values_list("key", flat=True):
             drop_bytes(key)
         challenge.phases.update(parent=None)

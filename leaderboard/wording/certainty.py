@@ -24,8 +24,8 @@ SENTENCES = {
     "alike_within": "The {items} of one {unit} are alike, so more {items} do not replace another {unit}.",
     "rare": "With fewer than {least_rare} {items}, the interval cannot account for rare failures.",
     "alike": "the value is the same on all {n} {items}, and up to {x} % of further {items} may have another (95 % confidence)",
-    "bracket": "Bracket: each of its entries is tied with the entry at its top. Entries of different brackets can be tied too: compare the "
-    "ranges under their ranks.",
+    "bracket": "Bracket: each of its entries is tied with the entry at its top. Entries of different brackets can be tied too; the page "
+    "Compare tests two entries.",
     "claim": "The entries at the tops of different brackets differ significantly (95 % confidence over all pairs).",
     "loose": "Dashed beside an entry: it is tied with the top entry of a higher bracket, too.",
     "ranks": "Small numbers under a rank: its 95 % range, for all entries at once.",

@@ -19,7 +19,7 @@ def settling(enough: Enough, n: int, raters: int, items: str, noun: str = "vote"
         return []
     said = []
     if plans.answers.limit < 0.5:
-        said.append(f"More {plural(noun)} by these raters on these {items} cannot settle first place.")
+        said.append(f"More {plural(noun)} by these raters on these {items} are not likely to settle first place.")
     found = plans.named()
     if found is None:
         equal = f": the first {1 + len(enough.open)} entries may be equal" if enough.open else ""

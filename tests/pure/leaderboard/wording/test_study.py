@@ -440,7 +440,7 @@ def test_each_line_says_what_is_settled_and_what_a_part_of_the_answers_keeps():
     assert [row.what for row in clear[1:4]] == ["Raters", "Votes", "Items"] and clear[-1].what == "What first place depends on"
     open_ = words.enough_rows(summary_of([*said("a", "b", wrong_every=3), *said("b", "c"), *said("a", "c", wrong_every=5)]))
     assert (open_[0].what, open_[0].is_enough, open_[0].words) == ("Places 1 to 3", False, "not yet")
-    assert open_[0].more.startswith("More votes by these raters on these items cannot settle first place.")
+    assert open_[0].more.startswith("More votes by these raters on these items are not likely to settle first place.")
     assert words.enough_rows(summary_of(said("a", "b", raters=1))) == []
 
 
@@ -495,7 +495,7 @@ def test_the_head_and_the_line_of_a_place_say_the_same_of_what_would_settle_it_a
         assert head == row.more
         return head
 
-    never = "More votes by these raters on these houses cannot settle first place."
+    never = "More votes by these raters on these houses are not likely to settle first place."
     assert told(Plan(None, 0.3, 0.9)) == (
         f"{never} Even a study 16 times as large is not likely to settle first place: the first 2 entries may be equal."
     )
@@ -533,14 +533,14 @@ NONE = Plan(None, 0.1, 0.2)
         (
             Settling(NONE, NONE, Plan(2.0, 0.9, 1.0), NONE),
             [
-                "More votes by these raters on these houses cannot settle first place.",
+                "More votes by these raters on these houses are not likely to settle first place.",
                 "With 2 times the houses (720 more votes) first place would be settled in about 9 of 10 cases.",
             ],
         ),
         (
             Settling(NONE, NONE, NONE, NONE),
             [
-                "More votes by these raters on these houses cannot settle first place.",
+                "More votes by these raters on these houses are not likely to settle first place.",
                 "Even a study 16 times as large is not likely to settle first place: the first 3 entries may be equal.",
             ],
         ),
