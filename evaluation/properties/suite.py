@@ -47,7 +47,7 @@ TESTS = (
         "near_identity",
         "Near identity of indiscernibles",
         "Identity",
-        "The distance of a model to itself is 0 up to rounding (one millionth of its diameter, or of a metre).",
+        "The distance of a model to itself is 0 up to rounding: at most one millionth of the model's size, or 0.000001 if that is more.",
     ),
     Property(
         "symmetry_0mean",

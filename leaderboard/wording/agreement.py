@@ -166,8 +166,8 @@ def may_be_best(places: Mapping[str, tuple[int, int]]) -> str:
     best = [title for title, (low, _) in places.items() if low == 1]
     if len(best) > 1:
         others = len(places) - len(best)
-        which = "the other metric" if others == 1 else f"each of the other {others} metrics"
-        rest = f" For {which}, some metric agrees with people at least as well." if others else ""
+        which = "The other metric" if others == 1 else f"Each of the other {others} metrics"
+        rest = f" {which} is ruled out as the best." if others else ""
         return f"{len(best)} of {len(places)} metrics may agree best with people.{rest}"
     if not best:
         return ""

@@ -20,7 +20,7 @@ from leaderboard.wording.reasons import sentence
 RULES = {"mean_rank": "mean rank", "median_rank": "median rank", "borda": "Borda count", "weighted": "weighted mean rank"}
 VALUE_TITLES = {"mean_rank": "Mean rank", "median_rank": "Median rank", "borda": "Borda points", "weighted": "Weighted rank"}
 ENTRIES = {
-    "all": "every entry counts",
+    "all": "all entries of a team count",
     "latest": "the latest entry of each team counts",
     "best": "the best entry of each team counts",
     "chosen": "the entry that a team chose counts",
