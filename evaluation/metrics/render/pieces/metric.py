@@ -262,7 +262,8 @@ _PIECES = MetricSpec(
     worst="0",
     doc="How plausible the parts of a render are, compared with clean views of its scene from any viewpoint. Clean views are undamaged "
     "pictures from other cameras. Each cell of the render is matched to the most similar cell of the clean views. The distance of the "
-    "two cells is compared with the distance from the matched cell to the most similar cell of the other clean views. If many cells match one cell of a clean view, "
+    "two cells is compared with the distance from the matched cell to the most similar cell of the other clean views. "
+    "If many cells match one cell of a clean view, "
     "they count as one, so an empty picture gains nothing. There is no value with fewer than 4 clean views or a side under 96 px. At "
     "most 100 clean views are used, and images are scaled to at most 960 pixels on their longer side. A clean view itself scores about "
     "0.5 or less, not 1: compare entries view by view, and with the clean views' scores among the parts. An entry gets 0 for a "
