@@ -53,7 +53,7 @@ TESTS = (
         "symmetry_0mean",
         "Symmetry (noise)",
         "Symmetry",
-        "The prediction is the reference with noise, stronger at some corners than at others. Swapping prediction and reference does not "
+        "The prediction is the reference with noise, stronger in some places than in others. Swapping prediction and reference does not "
         "change the distance.",
         published="Symmetry (0 mean, weighted)",
     ),
@@ -61,7 +61,7 @@ TESTS = (
         "near_symmetry_0mean",
         "Near symmetry (noise)",
         "Symmetry",
-        "The prediction is the reference with noise, stronger at some corners than at others. Swapping prediction and reference changes "
+        "The prediction is the reference with noise, stronger in some places than in others. Swapping prediction and reference changes "
         "the distance by at most 5 %.",
         published="Near symmetry (0 mean, weighted)",
     ),
