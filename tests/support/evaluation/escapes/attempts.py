@@ -570,8 +570,8 @@ def many_open_files(given):
 def deep_folders(given):
     os.chdir("/tmp")
     for _ in range(3000):
-        os.mkdir("d")
-        os.chdir("d")
+        os.mkdir("deep")
+        os.chdir("deep")
     return False
 
 
