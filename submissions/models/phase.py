@@ -163,7 +163,7 @@ class Phase(models.Model):
 
     @property
     def may_show_items(self) -> bool:
-        """Return whether values of single items may be shown. Those of a published table are used for intervals and tests alone."""
+        """Return whether values of single items may be shown. Values of a published table are used for intervals and tests alone."""
         return not self.results_source
 
     @property
