@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 import hypothesis
 import pytest
+from _pytest import runner
 from django.test import client
 from django.test.utils import ContextList
 from playwright.sync_api import expect
@@ -33,6 +34,7 @@ from tests.support.examples import examples
 from tests.support.postgres_server import PostgresServer
 from tests.support.redis_server import RedisServer
 from tests.support.small_disk import mounted
+from tests.support.stack import with_room
 from tests.support.tabs import Tabs
 
 REQUIRED = {name for name in os.environ.get("PLUMBLINE_REQUIRE", "").split(",") if name}
@@ -62,6 +64,11 @@ def pytest_collection_finish() -> None:
     gc.enable()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+    return with_room(lambda: runner.pytest_runtest_protocol(item, nextitem))
 
 
 # Whole challenges, workers that break or are elsewhere, and judges with real processes: for each change on the cluster profile, on the

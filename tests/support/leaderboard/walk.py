@@ -14,6 +14,8 @@ import sys
 from collections.abc import Sequence
 from html import unescape
 
+from tests.support.stack import with_room
+
 MAX_PAGES = 400
 LINK = re.compile(r'(?:href|hx-get)="(/[^"#]*)')
 NOT_FOLLOWED = ("/static/", "/accounts/logout", "/-/")
@@ -69,4 +71,4 @@ def main(user: str, missing: str, *requests: str) -> None:
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
-    main(*sys.argv[1:])
+    with_room(lambda: main(*sys.argv[1:]))
