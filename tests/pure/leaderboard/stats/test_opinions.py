@@ -35,7 +35,7 @@ def test_scores_that_are_all_alike_have_no_interval_of_width_zero():
 
 
 def by_sureal(model: str, table: np.ndarray) -> dict:
-    """What a model of the reference implementation says of the scores. It loads matplotlib and pandas, which takes a second."""
+    """Answer of a model of the reference implementation to the scores. It loads matplotlib and pandas, which takes a second."""
     from sureal import dataset_reader, subjective_model
 
     stimuli = [{"content_id": 0, "asset_id": j, "os": column.tolist(), "path": f"p{j}"} for j, column in enumerate(table.T)]
