@@ -29,7 +29,7 @@ MAX_NOUN = 30
 
 def make(manifest: Manifest, manifest_file: Path, files: Path, is_open: bool = False) -> Challenge:
     """Make the challenge of a set, or bring it up to date, from the published `files`, and open it to all where `is_open`. Raises
-    `BundleError`, and `Refused` where another challenge has the name."""
+    `DocumentError`, and `Refused` where another challenge has the name."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         (folder / "set").mkdir()
