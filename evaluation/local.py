@@ -162,7 +162,7 @@ def _program(
     """Column name and spec of a metric program; its files are unpacked and its process ends under `opened`."""
     # These load yaml, which scoring without programs need not.
     from evaluation.programs import files
-    from evaluation.programs.document import DocumentError
+    from evaluation.programs.document import ProgramError
     from evaluation.programs.program import load
     from evaluation.programs.sandbox import NoSandbox
 
@@ -178,7 +178,7 @@ def _program(
         found.unpack(folder)
         program = opened.enter_context(load(folder, boxed=boxed))
         program.document = found.document
-    except (DocumentError, NoSandbox) as error:
+    except (ProgramError, NoSandbox) as error:
         raise CannotScore(str(error)) from error
     spec = program.document.spec(manifest.challenge if manifest else "local", found.digest, program)
     of_phase = [metric.slug for metric in manifest.metrics if metric.key == spec.key] if manifest else []

@@ -22,7 +22,7 @@ from evaluation.models.definition import PhaseMetric, Reference
 from evaluation.models.process import Process
 from evaluation.models.runs import Run
 from evaluation.programs import files, sandbox
-from evaluation.programs.document import DocumentError, MetricDocument, environment_of
+from evaluation.programs.document import MetricDocument, ProgramError, environment_of
 from evaluation.programs.files import ProgramFiles
 from evaluation.programs.results import Cause
 from submissions import worker_notify
@@ -157,7 +157,7 @@ class MetricProgram(Run):
         try:
             # With workers of their own the web server has neither their packages nor their sandbox: they say what is missing.
             found = files.read(path, name, here=not settings.BROKER_URL)
-        except DocumentError as error:
+        except ProgramError as error:
             raise Refused(str(error), "wrong_program") from None
         return cls.take(challenge, found, actor, scope=scope, is_public=is_public)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluation.programs import document
-from evaluation.programs.document import DocumentError, MetricDocument
+from evaluation.programs.document import MetricDocument, ProgramError
 from submissions.formats.archive import open_package, readable_member
 from submissions.formats.errors import FormatError, excerpt
 from submissions.formats.stand_in import STAND_IN_BYTES, stand_in
@@ -69,13 +69,13 @@ class ProgramFiles:
 
 
 def read(path: Path, name: str | None = None, here: bool = True) -> ProgramFiles:
-    """The program in a zip or a folder; `here` says whether it is to run in this environment. Raises DocumentError, one sentence."""
+    """The program in a zip or a folder; `here` says whether it is to run in this environment. Raises ProgramError, one sentence."""
     label = name or path.name
     if path.is_file() and not zipfile.is_zipfile(path):
         with path.open("rb") as stream:
             if reason := stand_in(stream.read(STAND_IN_BYTES), label):
-                raise DocumentError(f"{label} {reason}.")
-        raise DocumentError(f"{label} is not a zip archive; send the program's folder as a .zip, with {document.FILE} at its root.")
+                raise ProgramError(f"{label} {reason}.")
+        raise ProgramError(f"{label} is not a zip archive; send the program's folder as a .zip, with {document.FILE} at its root.")
     try:
         with open_package(path, BOUNDS, label if path.is_dir() else f"{label.removesuffix('.zip')}.zip", all_files=True) as package:
             names = [file.name for file in package.files]
@@ -84,10 +84,10 @@ def read(path: Path, name: str | None = None, here: bool = True) -> ProgramFiles
                 alike = next((one for one in names if one.lower() in (document.FILE, "metric.yml")), "")
                 hint = f"it is at {where}; put it at the top" if where else "put it beside the program's files"
                 hint = f"{alike} must be called {document.FILE}" if alike else hint
-                raise DocumentError(f"{label} has no {document.FILE} at its root; {hint}.")
+                raise ProgramError(f"{label} has no {document.FILE} at its root; {hint}.")
             contents = {one: package.read(one) for one in names if "__pycache__" not in one.split("/")}
     except FormatError as error:
-        raise DocumentError(f"{error.all()[0]}.") from None
+        raise ProgramError(f"{error.all()[0]}.") from None
     said = document.read(contents[document.FILE], here)
     _check_entry(said, contents)
     return ProgramFiles(said, contents)
@@ -97,7 +97,7 @@ def _check_entry(said: MetricDocument, contents: Mapping[str, bytes]) -> None:
     if said.run == "python":
         file = said.entry.partition(":")[0]
         if file not in contents:
-            raise DocumentError(f"{document.FILE}: entry names {file}, which is not among the program's files.")
+            raise ProgramError(f"{document.FILE}: entry names {file}, which is not among the program's files.")
         # The files beside the entry are the author's own; packages that came along may hold files of other versions of the language.
         beside = file.rpartition("/")[0]
         for name, data in contents.items():
@@ -106,7 +106,7 @@ def _check_entry(said: MetricDocument, contents: Mapping[str, bytes]) -> None:
     else:
         for name in contents:
             if name.split("/")[0] in GIVEN:
-                raise DocumentError(f"{name} stands where the service puts its own files; call it otherwise than {', '.join(GIVEN)}.")
+                raise ProgramError(f"{name} stands where the service puts its own files; call it otherwise than {', '.join(GIVEN)}.")
 
 
 def _check_python(name: str, data: bytes) -> None:
@@ -114,6 +114,6 @@ def _check_python(name: str, data: bytes) -> None:
         ast.parse(data)
     except SyntaxError as error:
         where = f"{name}, line {error.lineno}" if error.lineno else name
-        raise DocumentError(f"{where}: {excerpt(error.msg)}. This is not Python; correct it and send the program again.") from None
+        raise ProgramError(f"{where}: {excerpt(error.msg)}. This is not Python; correct it and send the program again.") from None
     except (ValueError, RecursionError, MemoryError) as error:
-        raise DocumentError(f"{name} cannot be read as Python: {excerpt(str(error)) or 'it is nested too deep'}.") from None
+        raise ProgramError(f"{name} cannot be read as Python: {excerpt(str(error)) or 'it is nested too deep'}.") from None

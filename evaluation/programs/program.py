@@ -443,7 +443,7 @@ def run_unboxed(program: Path, data: Path, entry: str, limits: Limits) -> sandbo
 
 
 def load(folder: Path, budget: Budget = Budget(), boxed: bool = True) -> Program:
-    """The program in a folder that was unpacked before. Raises DocumentError, or NoSandbox where nothing here isolates it."""
+    """The program in a folder that was unpacked before. Raises ProgramError, or NoSandbox where nothing here isolates it."""
     document = program_files.document.read((folder / program_files.document.FILE).read_bytes())
     if boxed and (refusal := sandbox.refusal(document.run, document.device)):
         raise NoSandbox(refusal)

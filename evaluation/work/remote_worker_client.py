@@ -36,7 +36,7 @@ from evaluation.metrics.registry import OtherDefinition
 from evaluation.networks import graphics_card, weights
 from evaluation.programs import files as program_files
 from evaluation.programs import sandbox
-from evaluation.programs.document import RUNS, DocumentError, MetricDocument
+from evaluation.programs.document import RUNS, MetricDocument, ProgramError
 from evaluation.work.child import SCORED
 from evaluation.work.limited import PROGRAM_SHARE, JobFailed, LeaseLost, Limits, Sandbox, folder_in
 from submissions.client.command import minutes
@@ -340,7 +340,7 @@ class Worker:
         """Description, for the limited process, of a metric program of the part, whose files are kept by their digest."""
         try:
             found = program_files.read(self._input(described), "program.zip").of_kind(family)
-        except DocumentError as error:
+        except ProgramError as error:
             raise Missing(f"A metric program cannot be run here. {error}") from None
         if found.digest != described["contents"]:
             raise Missing("The server sent other files of a metric program than it names.")

@@ -8,14 +8,14 @@ from dataclasses import replace
 from allauth.account.models import EmailAddress
 
 from leaderboard.bundle.definition import ChallengeDef
-from leaderboard.bundle.document import BundleError, Problem
 from leaderboard.bundle.parse import FILE, Bundle
 from submissions.errors import Refused
+from submissions.formats.yaml_document import DocumentError, Problem
 from submissions.models import User
 
 
 def with_accounts(bundle: Bundle) -> ChallengeDef:
-    """The bundle's definition with its organizers as user names. `BundleError` with the line of each text that names nobody."""
+    """The bundle's definition with its organizers as user names. `DocumentError` with the line of each text that names nobody."""
     names, problems = set(), []
     for n, text in enumerate(bundle.definition.organizers):
         try:
@@ -24,7 +24,7 @@ def with_accounts(bundle: Bundle) -> ChallengeDef:
             key = f"organizers[{n}]"
             problems.append(Problem(FILE, bundle.lines.get(key, 0), key, f"expected somebody with an account here; {refused.sentence}"))
     if problems:
-        raise BundleError(tuple(problems))
+        raise DocumentError(tuple(problems))
     return replace(bundle.definition, organizers=tuple(sorted(names)))
 
 

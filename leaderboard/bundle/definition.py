@@ -14,9 +14,9 @@ from typing import Annotated, Any
 
 from evaluation.programs.files import ProgramFiles
 from evaluation.result_tables import Layout
-from leaderboard.bundle.document import Reader, each, text, texts
 from leaderboard.stats.evidence.reproduction import Reproduction
 from leaderboard.stats.mos_table import USUAL, Scale, scale_of
+from submissions.formats.yaml_document import Reader, each, text, texts
 
 IMAGE_FIELDS = ("background", "resize")  # of phases whose entries are images
 # A change of these alters what an upload must hold, so the phase's manifest is written again.

@@ -16,8 +16,8 @@ from evaluation.work.picture_import import rewritten_picture
 from evaluation.work.reference_import import Unreadable, items_of
 from evaluation.work.sandbox import Sandbox, sandbox
 from leaderboard.bundle.definition import FileDef, ReferenceDef
-from leaderboard.bundle.document import Reader
 from submissions.formats.render.page_picture import MAX_FILE_BYTES
+from submissions.formats.yaml_document import Reader
 from submissions.kinds import Family
 from submissions.models import ChallengeFile
 

@@ -23,7 +23,7 @@ from evaluation.metrics import registry
 from evaluation.models import PhaseMetric
 from evaluation.networks import weights
 from evaluation.programs import files as program_files
-from evaluation.programs.document import DocumentError
+from evaluation.programs.document import ProgramError
 from leaderboard.bundle import results
 from leaderboard.bundle.definition import (
     CHALLENGE_FIELDS,
@@ -36,8 +36,9 @@ from leaderboard.bundle.definition import (
     PhaseDef,
     ProgramDef,
 )
-from leaderboard.bundle.document import REQUIRED, Problems, Reader, compose, is_null, with_primary
 from leaderboard.bundle.folder import Folder
+from leaderboard.bundle.parse_time import EXPECTED, read_moment
+from submissions.formats.yaml_document import LEAST_ABOVE_0, REQUIRED, Problems, Reader, compose, is_null
 from submissions.kinds import FAMILIES
 from submissions.models import Announcement, Challenge, ChallengeFile, ChallengePage, Phase
 from submissions.models.challenge import MAX_PAGES, check_tags
@@ -59,7 +60,7 @@ class Bundle:
 
 
 def parse(root: Path) -> Bundle:
-    """Read the bundle in folder `root`. Raises `BundleError` with every fault found."""
+    """Read the bundle in folder `root`. Raises `DocumentError` with every fault found."""
     problems = Problems(FILE)
     path = root / FILE
     if not path.is_file():
@@ -92,7 +93,7 @@ def parse(root: Path) -> Bundle:
     announcements = []
     for entry in reader.readers("announcements"):
         title = _column(entry, Announcement, "title", REQUIRED)
-        published = entry.moment("published_at", ZoneInfo("UTC"))
+        published = _moment(entry, "published_at", ZoneInfo("UTC"))
         announcements.append(NewsDef(title=title, body=folder.markdown(entry, "body"), published_at=published))
         entry.close()
     pages = []
@@ -113,7 +114,7 @@ def parse(root: Path) -> Bundle:
         rules=rules,
         family=family,
         admitted_emails=tuple(emails),
-        merge_until=reader.moment("merge_until", ZoneInfo("UTC"), None),
+        merge_until=_moment(reader, "merge_until", ZoneInfo("UTC"), None),
         **columns,
         tags=tuple(tags),
         organizers=tuple(organizers),
@@ -131,6 +132,10 @@ def parse(root: Path) -> Bundle:
     return Bundle(definition, problems.lines)
 
 
+def _moment(reader: Reader, key: str, zone: ZoneInfo, default: Any = REQUIRED) -> Any:
+    return reader.converted(key, EXPECTED, default, lambda text: read_moment(text, zone))
+
+
 def _files(reader: Reader, folder: Folder) -> tuple:
     return folder.files(reader, "inputs", ChallengeFile.Kind.INPUT) + folder.files(reader, "examples", ChallengeFile.Kind.EXAMPLE)
 
@@ -145,7 +150,7 @@ def _programs(reader: Reader, folder: Folder, family: str) -> tuple[ProgramDef, 
             continue
         try:
             files = program_files.read(path, here=not settings.BROKER_URL).of_kind(family)
-        except DocumentError as error:
+        except ProgramError as error:
             entry.fault("path", f"expected a metric program; {error}")
             continue
         said = files.document
@@ -163,9 +168,9 @@ def _phase(reader: Reader, folder: Folder, family: str) -> PhaseDef:
     except (ValueError, OSError, LookupError):  # already reported; the moments are still worth checking
         zone = ZoneInfo("UTC")
     moments = {
-        "opens_at": reader.moment("opens_at", zone),
-        "closes_at": reader.moment("closes_at", zone, None),
-        "board_at": reader.moment("board_at", zone, None),
+        "opens_at": _moment(reader, "opens_at", zone),
+        "closes_at": _moment(reader, "closes_at", zone, None),
+        "board_at": _moment(reader, "board_at", zone, None),
     }
     images = () if FAMILIES[family].images else IMAGE_FIELDS
     apart = (*moments, "time_zone", "description", "parent", "unit_scale", *images)
@@ -173,7 +178,7 @@ def _phase(reader: Reader, folder: Folder, family: str) -> PhaseDef:
     slug = _column(reader, Phase, "slug", REQUIRED)
     description = folder.markdown(reader, "description")
     parent = reader.text("parent", None)
-    unit_scale = reader.number("unit_scale", _default(Phase, "unit_scale"), "metres per unit, a number above 0")
+    unit_scale = reader.number("unit_scale", _default(Phase, "unit_scale"), "metres per unit, a number above 0", LEAST_ABOVE_0)
     metrics = _metrics(reader, family)
 
     # The reference's images are read on the background that is given; on the default where that is faulty.
@@ -215,7 +220,7 @@ def _metrics(reader: Reader, family: str) -> tuple[MetricDef, ...]:
     """The columns of a phase, of which one is primary: the first unless another is named."""
     metrics, path = [_metric(entry, family) for entry in reader.readers("metrics")], reader.at("metrics")
     _unique(reader.problems, path, "slug", [metric.slug for metric in metrics])
-    return with_primary(reader.problems, path, metrics)
+    return results.with_primary(reader.problems, path, metrics)
 
 
 def _metric(reader: Reader, family: str) -> MetricDef:
@@ -245,7 +250,7 @@ def _metric(reader: Reader, family: str) -> MetricDef:
         key=key,
         title=title,
         params=params,
-        weight=reader.number("weight", _default(PhaseMetric, "weight"), "a number from 0 up", positive=False),
+        weight=reader.number("weight", _default(PhaseMetric, "weight"), "a number from 0 up", low=0),
         is_primary=reader.flag("primary", False),
         in_ranking=_column(reader, PhaseMetric, "in_ranking"),
     )

@@ -7,13 +7,14 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from submissions.format_time import WRITE_ANYWHERE, means_anywhere_on_earth
+from submissions.formats.yaml_document import ExpectedError
 
 EXPECTED = "a date and time such as 2026-12-14T23:59"
 _FORM = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?( ?(Z|[+-]\d\d:\d\d))?")
 YEARS = range(1990, 2200)
 
 
-class MomentError(ValueError):
+class MomentError(ExpectedError):
     """A text that is no moment; the message says what was expected."""
 
 

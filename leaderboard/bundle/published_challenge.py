@@ -9,6 +9,7 @@ from pathlib import Path
 
 import yaml
 from django.db import transaction
+from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.bundle.apply import apply, remove_phase
@@ -17,6 +18,7 @@ from leaderboard.bundle.state import read
 from leaderboard.evidence import manifest as manifests
 from leaderboard.evidence.manifest import Manifest
 from leaderboard.kinds import of_material
+from leaderboard.wording import evidence as wording
 from submissions.errors import Refused
 from submissions.kinds import FAMILIES, MESH, RENDER
 from submissions.models import Challenge
@@ -27,7 +29,7 @@ MAX_NOUN = 30
 
 def make(manifest: Manifest, manifest_file: Path, files: Path, is_open: bool = False) -> Challenge:
     """Make the challenge of a set, or bring it up to date, from the published `files`, and open it to all where `is_open`. Raises
-    `BundleError`, and `Refused` where another challenge has the name."""
+    `DocumentError`, and `Refused` where another challenge has the name."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         (folder / "set").mkdir()
@@ -41,7 +43,8 @@ def make(manifest: Manifest, manifest_file: Path, files: Path, is_open: bool = F
         before = read(known)
         phases = tuple(replace(one, results=definition.phases[0].results) if one.slug == PHASE else one for one in before.phases)
         visibility = Challenge.Visibility.PUBLIC.value if is_open else before.visibility
-        definition = replace(before, phases=phases, visibility=visibility)
+        summary, description = before.summary or definition.summary, before.description or definition.description
+        definition = replace(before, phases=phases, visibility=visibility, summary=summary, description=description)
     apply(definition)
     return Challenge.objects.get(slug=manifest.name)
 
@@ -72,10 +75,13 @@ def of_set(name: str) -> Challenge | None:
 def _document(manifest: Manifest, is_open: bool) -> dict[str, object]:
     """The challenge as a bundle says it."""
     words, kind = manifest.words, of_material(manifest.material)
+    has_metrics, people_address = bool(manifest.metrics), reverse("studies", args=[manifest.name, PHASE])
     nearest = MESH if manifest.material == "point clouds" else RENDER  # of what nobody can enter here
     made: dict[str, object] = {
         "slug": manifest.name,
         "title": manifest.title[:120],
+        "summary": wording.challenge_summary(manifest.material, has_metrics),
+        "description": wording.challenge_description(manifest.asked, words.entry, has_metrics, people_address),
         "family": kind if kind in FAMILIES else nearest.key,
         "visibility": "public" if is_open else "private",
         "tags": [TAG],

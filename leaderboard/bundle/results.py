@@ -6,8 +6,10 @@ import hashlib
 import io
 import re
 import zipfile
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
@@ -18,13 +20,13 @@ from evaluation.models.results import MAX_BYTES
 from evaluation.result_tables import Detail, Layout, ResultColumn, ResultsError
 from leaderboard.bundle import of_items
 from leaderboard.bundle.definition import OpinionsDef, ResultsDef
-from leaderboard.bundle.document import BundleError, Reader, made, with_primary
 from leaderboard.bundle.folder import Folder, name_fault, text_in
 from leaderboard.evidence import by_hand, store
 from leaderboard.evidence import manifest as manifests
 from leaderboard.evidence.raw import EvidenceError
 from leaderboard.stats.mos_table import USUAL
 from submissions.formats.decimals import SeparatedNumber, hint
+from submissions.formats.yaml_document import DocumentError, Problems, Reader, made
 
 BETTER = {"higher": True, "lower": False}
 PEOPLE = "people"  # the slug that a board gives the column of people
@@ -95,6 +97,14 @@ def _layout(reader: Reader) -> Layout:
     )
 
 
+def with_primary(problems: Problems, path: str, columns: Sequence[Any]) -> tuple[Any, ...]:
+    """The columns in the list at `path`, of which one is primary: the first unless another is named. A second one is a fault."""
+    first, *others = [n for n, column in enumerate(columns) if column.is_primary] or [0]
+    for n in others:
+        problems.add(f"{path}[{n}].primary", f"expected one primary column; {path}[{first}] is primary too")
+    return tuple(replace(column, is_primary=n in (first, *others)) for n, column in enumerate(columns))
+
+
 def _of_items(reader: Reader, folder: Folder) -> ResultsDef | None:
     """Parse `results` whose key `items` names the manifest of a set of answers and values by item, which lies beside its files."""
     path = folder.find(reader, "items")
@@ -109,7 +119,7 @@ def _of_items(reader: Reader, folder: Folder) -> ResultsDef | None:
     try:
         manifest, found = by_hand.read_manifest(path, store.read_sheet)
         return of_items.results_of(manifest, found, primary=primary, **given)
-    except BundleError as error:
+    except DocumentError as error:
         reader.problems.found += error.problems
     except (EvidenceError, ResultsError) as error:
         for problem in error.problems:
@@ -140,7 +150,7 @@ def _column(reader: Reader) -> ResultColumn:
         title=reader.text("title", head, most=MAX_TITLE) or head,
         higher_is_better=BETTER.get(better or "", True),
         unit=reader.text("unit", "", most=16) or "",
-        weight=reader.number("weight", 1.0, "a number from 0 up", positive=False),
+        weight=reader.number("weight", 1.0, "a number from 0 up", low=0),
         is_primary=reader.flag("primary", False),
         in_ranking=reader.flag("in_ranking", True),
     )

@@ -14,7 +14,6 @@ from typing import Any
 
 import yaml
 
-from leaderboard.bundle.document import BundleError
 from leaderboard.evidence import manifest as manifests
 from leaderboard.evidence import reading
 from leaderboard.evidence.manifest import DIRECTIONS, FORMATS, Manifest, SourceFile, filled, other_file, published_names
@@ -22,6 +21,7 @@ from leaderboard.evidence.raw import EvidenceError, RawTable, ReadSheet, read_ta
 from leaderboard.evidence.reading import USUAL_CRITERION, Reading
 from leaderboard.stats.labels import DAMAGED, LABELS
 from submissions.formats.errors import excerpt
+from submissions.formats.yaml_document import DocumentError
 
 ITEM = ("item", "sample")  # heads of the column of items; files of votes call it a sample
 ERRORS = ("sd", "n", "se", "low", "high", "half_width")
@@ -110,7 +110,7 @@ def read(said: ByHand, read_sheet: ReadSheet) -> tuple[Manifest, Reading]:
     text = yaml.safe_dump(_document(said, once), allow_unicode=True, sort_keys=False)
     try:
         manifest = manifests.parse(text.encode())
-    except BundleError as error:
+    except DocumentError as error:
         first = error.problems[0]
         name = first.key.rpartition(".")[2] or first.key
         sentences = [problem.reason if problem.reason.endswith(".") else f"{problem.reason}." for problem in error.problems]
@@ -120,7 +120,7 @@ def read(said: ByHand, read_sheet: ReadSheet) -> tuple[Manifest, Reading]:
 
 
 def read_manifest(path: Path, read_sheet: ReadSheet) -> tuple[Manifest, Reading]:
-    """The set of a manifest whose files lie beside it. Raises `BundleError` for a faulty manifest, and `EvidenceError`."""
+    """The set of a manifest whose files lie beside it. Raises `DocumentError` for a faulty manifest, and `EvidenceError`."""
     manifest, faults = manifests.parse(path.read_bytes(), path.name), []
     for file in manifest.files:
         here = path.parent / file.name

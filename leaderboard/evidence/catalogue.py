@@ -57,7 +57,7 @@ def path_of(name: str, folder: Path) -> Path:
 
 
 def find(name: str, folder: Path) -> Manifest:
-    """The manifest of a set: the operator's own, else the catalogue's. Raises `NoSuchSet`, and `BundleError` for one that is faulty."""
+    """The manifest of a set: the operator's own, else the catalogue's. Raises `NoSuchSet`, and `DocumentError` for one that is faulty."""
     known = shipped() | own(folder)  # of one name the operator's own counts
     if name in known:
         found = manifests.parse(known[name].read_bytes(), known[name].name)

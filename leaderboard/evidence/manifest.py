@@ -16,12 +16,26 @@ from typing import Annotated, TypeVar
 
 import yaml
 
-from leaderboard.bundle.document import Problems, Read, Reader, compose, described, each, flag, made, one_of, text, texts, whole
 from leaderboard.evidence.tables import Label, RatersAre
 from leaderboard.evidence.text_rules import TextRule, read_rule, read_table
 from leaderboard.stats.evidence.record import Asked, Licence, SetSource, Words
 from leaderboard.stats.evidence.record import SourceFile as Digest
 from leaderboard.stats.evidence.reproduction import Statistic
+from submissions.formats.yaml_document import (
+    LEAST_ABOVE_0,
+    Problems,
+    Read,
+    Reader,
+    compose,
+    described,
+    each,
+    flag,
+    made,
+    one_of,
+    text,
+    texts,
+    whole,
+)
 
 VERSION = 1
 FILE_NAME = "evidence.yaml"
@@ -181,7 +195,7 @@ def _format(reader: Reader, key: str) -> str:
 
 
 def _level(reader: Reader, key: str) -> float:
-    level: float = reader.number(key, 95.0, "a level in percent, such as 95") or 95.0
+    level: float = reader.number(key, 95.0, "a level in percent, such as 95", LEAST_ABOVE_0) or 95.0
     if not 50 <= level < 100:
         reader.fault(key, f"expected a level from 50 to below 100 percent, found {level:g}")
     return level
@@ -597,7 +611,7 @@ class Manifest:
 
 
 def parse(data: bytes, file: str = FILE_NAME) -> Manifest:
-    """The manifest in a document called `file`. Raises `BundleError` with every fault, each with its line."""
+    """The manifest in a document called `file`. Raises `DocumentError` with every fault, each with its line."""
     problems = Problems(file)
     reader = Reader(compose(data, problems), "", problems)
     version = reader.integer("evidence", low=1)

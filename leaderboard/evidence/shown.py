@@ -321,6 +321,13 @@ class Set:
         return [one for one in (within, across, apart) if one]
 
     @property
+    def main_result(self) -> str:
+        """Sentence that stands for the set in a list: the first on which metrics may be the best, or one on its only metric."""
+        if self.claim or not self.rows:
+            return self.claim[0] if self.claim else wording.NO_METRICS
+        return wording.alone(self.record, self.rows[0].title, self.rows[0].figures) if len(self.rows) == 1 else ""
+
+    @property
     def people(self) -> str:
         return wording.people(self.record, self.criterion)
 

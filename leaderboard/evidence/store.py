@@ -51,7 +51,7 @@ def folder_of(name: str) -> Path:
 
 
 def find(name: str) -> Manifest:
-    """The manifest of a set. Raises `NoSuchSet`, and `BundleError` for a faulty one."""
+    """The manifest of a set. Raises `NoSuchSet`, and `DocumentError` for a faulty one."""
     return catalogue.find(name, settings.EVIDENCE_DIR)
 
 

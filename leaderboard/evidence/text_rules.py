@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from leaderboard.bundle.document import Reader, is_null
+from submissions.formats.yaml_document import Reader, is_null
 
 _BRACES = re.compile(r"\{([^{}]+)\}")
 MAX_PATTERN = 200

@@ -254,6 +254,7 @@ def _two(request: HttpRequest, place: PhasePlace, chosen: Sequence[EntryPlace], 
     context: dict = {
         "comparisons": comparisons,
         "is_tested": ground.is_tested,
+        "too_few": _too_few(comparisons, ground.unit),
         "sees_tests": ground.sees_tests,
         "shape": certainty.SENTENCES["shape"],
         "any_tested": any(one.p is not None for one in comparisons),
@@ -283,6 +284,13 @@ def _comparison(ground: Ground, a: Result, b: Result, is_told: bool) -> Comparis
     test = None if units is None else _cached_test(units[0].tobytes(), units[1].tobytes(), a.spec.higher_is_better)
     p, meaning = ground.on_board(a, 0, 1)
     return Comparison(a, b, test, p if ground.is_tested else None, ground.unit, "" if is_told else difference(meaning))
+
+
+def _too_few(comparisons: Sequence[Comparison], unit: Unit) -> str:
+    """Reason why no metric is tested, which is said once where it is the same for all; else empty."""
+    counts = {one.paired.n for one in comparisons if one.paired is not None and one.paired.mean_difference is not None}
+    is_one = len(counts) == 1 and not any(one.p is not None or one.gap for one in comparisons)
+    return certainty.few(counts.pop(), unit) if is_one else ""
 
 
 def _by_item(place: PhasePlace, chosen: Comparison, methods: Sequence[str], names: Sequence[str]) -> dict:

@@ -97,9 +97,9 @@ class StudyRow:
         answer_set = answer_sets.of_study(study)
         found = leading(answer_set.record) if answer_set is not None and answer_set.record is not None else None
         if found is not None:
-            claim, criterion = (found.claim or [""])[0], found.criterion
+            criterion = found.criterion
             answers = None if criterion.basis in (Basis.ERRORS, Basis.MEANS) else criterion.answers
-            brief = StudyBrief(found.people, answers, criterion.raters, None, "", Statement.of(claim))
+            brief = StudyBrief(found.people, answers, criterion.raters, None, "", Statement.of(found.main_result))
         return cls(study, brief)
 
 

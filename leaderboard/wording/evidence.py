@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from leaderboard.stats.evidence.figure import SetFigure
 from leaderboard.stats.evidence.judged import Basis
-from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, MetricFigures
+from leaderboard.stats.evidence.record import Asked, CriterionFigures, EvidenceRecord, MetricFigures
 from leaderboard.stats.evidence.reproduction import PrintedLine, Reproduction, Statistic
 from leaderboard.stats.minimums import GROUPS_FOR_FIRM_INTERVAL
 from leaderboard.wording import nouns
@@ -16,6 +16,7 @@ from leaderboard.wording.statement import Part, Statement, Tone
 
 PRINTED_AS = {Statistic.PLCC: "PLCC", Statistic.SRCC: "SRCC", Statistic.KRCC: "KRCC"}
 PROCEDURES = {"logistic-of-other-groups": "The metric's values first pass a logistic curve that was fitted to the other {groups}."}
+NO_METRICS = "No values of metrics are published with this set."
 NAMED = 3  # metrics that a sentence names; of more it says how many
 
 
@@ -83,6 +84,21 @@ def scale(record: EvidenceRecord) -> str:
 def on_scale(record: EvidenceRecord) -> str:
     """The published scale, after what was said on it: "on a scale of 1 to 5", "in JOD"."""
     return f"in {record.scale_name}" if record.scale is None else f"on a scale of {scale(record)}"
+
+
+def challenge_summary(named: str, has_metrics: bool) -> str:
+    """Line under the title of a set's challenge; `named` is its material."""
+    name, published = material(named), "Answers and metric values are" if has_metrics else "The answers are"
+    return f"{name[:1].upper()}{name[1:]} that people rated. {published} published ones."
+
+
+def challenge_description(asked: Asked, entry: str, has_metrics: bool, people_address: str) -> str:
+    """Description of a set's challenge, in Markdown: what was asked, and what its leaderboard ranks."""
+    said = [f"What people were asked: {asked.task}." if asked.task else "", f"Raters and answers: {asked.raters}." if asked.raters else ""]
+    by = "the published values of the chosen metric" if has_metrics else "people's published answers"
+    said.append(f"The leaderboard ranks {_entries(entry)} by {by}. This service measured none of these values, and nobody can upload here.")
+    said.append(f"[What the answers say, source and licence]({people_address})")
+    return "\n\n".join(filter(None, said))
 
 
 def within_of(figures: MetricFigures) -> SetFigure | None:
@@ -220,6 +236,15 @@ def divided(criterion: CriterionFigures) -> str:
     most = share(max(one.bound for one in found))
     said = f"On comparisons that divided raters ({found[0].n:,} answers), the metrics agree with people {reach} of 100."
     return f"{said} No metric could agree in more than {most}."
+
+
+def alone(record: EvidenceRecord, title: str, figures: MetricFigures) -> str:
+    """Sentence on the figure across items of a set's only metric; empty where there is none."""
+    found = figures.srocc
+    if found is None or not found.shown or found.value is None:
+        return ""
+    items = plural(record.words.item)
+    return f"Over the results of all {items}, Spearman's ρ of {title} with people's means is {with_interval(found, across=True)}."
 
 
 def beside_leading(record: EvidenceRecord, name: str, criterion: CriterionFigures) -> str:

@@ -23,7 +23,6 @@ from PIL import Image, ImageCms
 
 from evaluation.result_tables import Detail, Layout, ResultColumn, ResultsError
 from evaluation.result_tables import read as read_results
-from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.parse import parse
 from leaderboard.evidence import canonical
 from leaderboard.evidence import manifest as evidence_manifest
@@ -36,6 +35,7 @@ from submissions.formats.mesh.obj import write_obj as write_mesh_obj
 from submissions.formats.render.views import Render
 from submissions.formats.spreadsheet import read_sheet
 from submissions.formats.wireframe.wireframe_files import Wireframe, write_json, write_npz, write_obj
+from submissions.formats.yaml_document import DocumentError
 from submissions.kinds import MESH, RENDER, WIREFRAME, Family
 from submissions.manifest import Bounds, Item, Manifest
 from submissions.validation import validate
@@ -124,7 +124,7 @@ def published_manifest(folder: Path) -> list[str]:
     """The small set by this manifest."""
     try:
         manifest = evidence_manifest.parse((folder / "evidence.yaml").read_bytes())
-    except BundleError as error:
+    except DocumentError as error:
         return [str(problem) for problem in error.problems]
     for file in manifest.files:
         (folder / file.name).write_text(small_set.TABLE)
@@ -178,7 +178,7 @@ def reference(family: Family, name: str, folder: Path) -> list[str]:
 def bundle(folder: Path) -> list[str]:
     try:
         parse(folder)
-    except BundleError as error:
+    except DocumentError as error:
         return [str(problem) for problem in error.problems]
     return []
 

@@ -48,7 +48,6 @@ PURE = (
     "evaluation/work/remote_worker_client.py",
     "evaluation/work/parent_death.py",
     "leaderboard/kinds.py",
-    "leaderboard/bundle/document.py",
     "leaderboard/bundle/parse_time.py",
     "leaderboard/evidence/by_hand.py",
     "leaderboard/evidence/canonical.py",

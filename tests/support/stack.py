@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def with_room(call: Callable[[], T]) -> T:
-    """What the call returns, made in a frame so large that those of the calls in it lie behind it.
+    """Result of a call that is made in a frame so large that those of the calls in it lie behind it.
 
     Python 3.11 keeps frames in pieces of 16 kB, and gives a piece back as soon as its first frame returns. A loop that calls at the end
     of one therefore maps and unmaps memory in each round: a fifth of the time of tests that draw pages.

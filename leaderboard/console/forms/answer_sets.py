@@ -129,7 +129,7 @@ class AnswerSetForm(forms.Form):
         return data
 
     def read(self) -> tuple[Manifest, Reading]:
-        """The set in the files, by its manifest or as the form describes it. Raises `BundleError`, `EvidenceError` and `FieldError`."""
+        """The set in the files, by its manifest or as the form describes it. Raises `DocumentError`, `EvidenceError` and `FieldError`."""
         data = dict(self.cleaned_data)
         with tempfile.TemporaryDirectory() as folder:
             if data["manifest"] is not None:

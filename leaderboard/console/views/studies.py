@@ -12,7 +12,6 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from leaderboard.bundle.document import BundleError
 from leaderboard.console.forms.answer_sets import AnswerSetForm
 from leaderboard.console.forms.challenge import StudyForm
 from leaderboard.console.page import page, told
@@ -28,6 +27,7 @@ from leaderboard.stats.labels import LabelsError
 from leaderboard.stats.votes import VotesError
 from leaderboard.studies.answer_sets import bring, counts
 from leaderboard.views import answer_sets
+from submissions.formats.yaml_document import DocumentError
 from submissions.lookup import row_number
 from submissions.models import Phase, User
 
@@ -126,7 +126,7 @@ def _import_set(request: HttpRequest, phase: Phase, form: AnswerSetForm) -> bool
     except FieldError as error:
         form.refuse(error.field, list(error.problems))
         return False
-    except BundleError as error:
+    except DocumentError as error:
         form.refuse("manifest", [str(problem) for problem in error.problems])
         return False
     except EvidenceError as error:

@@ -9,12 +9,12 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from evaluation import reference_warnings
 from leaderboard.bundle.accounts import with_accounts
 from leaderboard.bundle.apply import PlanChanged, apply, plan_for
-from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.show import lines
 from leaderboard.bundle.state import read
 from submissions.errors import Refused
+from submissions.formats.yaml_document import DocumentError
 from submissions.models import Challenge
 from submissions.storage.store import StorageError
 
@@ -63,7 +63,7 @@ class Command(BaseCommand):
                 raise CommandError("Nobody can be asked here; give --yes to apply the plan. Nothing was changed.") from None
             apply(definition, expected=plan.digest)
             self.stdout.write("Done.")
-        except BundleError as error:
+        except DocumentError as error:
             n = len(error.problems)
             raise CommandError(f"{error}\n{n} {'problem' if n == 1 else 'problems'} in {folder}; nothing was changed.") from None
         except (Refused, StorageError) as error:

@@ -11,7 +11,6 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.networks import fetch_command
 from leaderboard.bundle import published_challenge
-from leaderboard.bundle.document import BundleError
 from leaderboard.evidence import catalogue, record_file, recording, shown, store
 from leaderboard.evidence import manifest as manifests
 from leaderboard.evidence.catalogue import NoSuchSet
@@ -23,6 +22,7 @@ from leaderboard.studies import answer_sets
 from leaderboard.wording import evidence as wording
 from submissions.errors import Refused
 from submissions.formats.errors import excerpt, size_text
+from submissions.formats.yaml_document import DocumentError
 from submissions.models import Challenge
 
 MAX_ROWS = 50  # of the table of figures that differ
@@ -82,7 +82,7 @@ class Command(BaseCommand):
                 found = self._read(manifest, writes=act == "fetch")
                 if act != "fetch":
                     self._compute(manifest, found, writes=act == "record")
-        except (NoSuchSet, BundleError, StoreError, RecordError, Refused) as error:
+        except (NoSuchSet, DocumentError, StoreError, RecordError, Refused) as error:
             raise CommandError(str(error)) from None
         except OSError as error:
             raise CommandError(f"{settings.EVIDENCE_DIR}: {error.strerror or error}.") from None
@@ -92,7 +92,7 @@ class Command(BaseCommand):
         for name in sorted(catalogue.shipped() | own):
             try:
                 manifest = store.find(name)
-            except (NoSuchSet, BundleError) as error:
+            except (NoSuchSet, DocumentError) as error:
                 self.stdout.write(f"{name}: its manifest cannot be used.\n  {error}")
                 continue
             figures = self._figures(name)

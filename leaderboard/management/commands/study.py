@@ -14,7 +14,6 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.urls import reverse
 
-from leaderboard.bundle.document import BundleError
 from leaderboard.evidence import by_hand, store
 from leaderboard.evidence.by_hand import ByHand, FieldError, Layout
 from leaderboard.evidence.manifest import MATERIALS, SourceFile
@@ -31,6 +30,7 @@ from leaderboard.studies.folder import CannotExport, write_study
 from leaderboard.studies.judge.answers import runs_of, table
 from submissions.formats.errors import excerpt
 from submissions.formats.spreadsheet_formulas import neutral_row
+from submissions.formats.yaml_document import DocumentError
 from submissions.models import Phase
 from submissions.storage.store import StorageError
 
@@ -167,7 +167,7 @@ class Command(BaseCommand):
             study = answer_sets.bring(phase, None, manifest, found, source=options["source"] or manifest.authors, **about)
         except FieldError as error:
             raise CommandError(f"--{error.field.replace('_', '-')}: {error}\nNothing was changed.") from None
-        except (OSError, EvidenceError, VotesError, BundleError, ValueError) as error:
+        except (OSError, EvidenceError, VotesError, DocumentError, ValueError) as error:
             raise CommandError(f"{error}\nNothing was changed.") from None
         for line in answer_sets.counts(found):
             self.stdout.write(line)

@@ -20,13 +20,13 @@ from evaluation.synthetic import meshes
 from evaluation.work.worker import drain
 from leaderboard.boards import snapshots
 from leaderboard.bundle.apply import apply, plan_for
-from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.state import read
 from submissions.client.command import main as client_command
 from submissions.formats.arrays import Mesh
 from submissions.formats.mesh.obj import write_obj
+from submissions.formats.yaml_document import DocumentError
 from submissions.models import ApiToken, Challenge, Phase, Submission
 from tests.support.factories import TeamFactory, UserFactory, join
 
@@ -147,7 +147,7 @@ def test_faults_are_named_with_their_line(bundle, change, fault, monkeypatch):
     (bundle / "reference" / "flat.obj").write_bytes(write_obj(Mesh(np.eye(3) * 0 + [1, 2, 3], np.array([[0, 1, 2]]))))
     monkeypatch.setattr("evaluation.rendering.reference.mesh_views", lambda *_: pytest.fail("drawn, although it is refused"))
     (bundle / "challenge.yaml").write_text(BUNDLE.replace(*change))
-    with pytest.raises(BundleError) as raised:
+    with pytest.raises(DocumentError) as raised:
         parse(bundle)
     assert fault in str(raised.value)
     assert "flat" in str(raised.value) or "background" in fault, "the files are read all the same"
@@ -156,12 +156,12 @@ def test_faults_are_named_with_their_line(bundle, change, fault, monkeypatch):
 def test_faults_of_the_files_are_all_named(bundle):
     (bundle / "reference" / "flat.obj").write_bytes(write_obj(Mesh(np.eye(3) * 0 + [1, 2, 3], np.array([[0, 1, 2]]))))
     (bundle / "reference" / "prompts.json").write_text(json.dumps({**PROMPTS, "9": "a lamp"}))
-    with pytest.raises(BundleError) as raised:
+    with pytest.raises(DocumentError) as raised:
         parse(bundle)
     assert "prompts.json: " in str(raised.value) and "flat: " in str(raised.value)
     for file in (bundle / "reference").glob("*.obj"):
         file.unlink()
-    with pytest.raises(BundleError, match="holds no mesh; put one for each prompt there"):
+    with pytest.raises(DocumentError, match="holds no mesh; put one for each prompt there"):
         parse(bundle)
 
 

@@ -16,13 +16,13 @@ from evaluation.synthetic.meshes import mesh
 from evaluation.work.worker import drain
 from leaderboard.boards import snapshots
 from leaderboard.bundle.apply import apply, plan_for
-from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.state import read
 from submissions.client.command import main as client_command
 from submissions.formats.arrays import Mesh
 from submissions.formats.mesh.mesh_files import write_obj, write_ply
+from submissions.formats.yaml_document import DocumentError
 from submissions.kinds import MESH, same
 from submissions.models import ApiToken, Challenge, Phase, Submission
 from tests.service.leaderboard.bundle.test_apply import same_folders
@@ -122,7 +122,7 @@ def test_what_no_mesh_challenge_can_use_is_said_with_its_key(bundle, change, fau
         (bundle / name.partition(".")[0]).mkdir()
         (bundle / name.partition(".")[0] / name).write_bytes(data)
     (bundle / "challenge.yaml").write_text(BUNDLE.replace(*change))
-    with pytest.raises(BundleError) as caught:
+    with pytest.raises(DocumentError) as caught:
         parse(bundle)
     assert fault in str(caught.value)
 

@@ -6,8 +6,8 @@ import pytest
 from django.urls import reverse
 
 from evaluation.models import EvaluationBatch, SuiteRun, sanity_tests
-from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.parse import parse
+from submissions.formats.yaml_document import DocumentError
 from submissions.models import Phase
 from tests.support.evaluation.retired import add_column
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, UserFactory, give_reference
@@ -74,7 +74,7 @@ def test_a_bundle_that_names_it_is_refused_by_line(tmp_path):
         "slug: rooms\ntitle: Rooms\nfamily: render\nphases:\n  - slug: one\n    title: One\n    opens_at: 2026-01-01T00:00\n"
         f"    metrics: [{{key: {KEY}}}]\n    reference: {{path: reference}}\n"
     )
-    with pytest.raises(BundleError) as caught:
+    with pytest.raises(DocumentError) as caught:
         parse(tmp_path)
     (problem,) = caught.value.problems
     assert (problem.line, problem.key) == (8, "phases[0].metrics[0].key") and "lpips_squeeze" in problem.reason

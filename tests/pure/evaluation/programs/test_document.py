@@ -1,4 +1,4 @@
-"""`metric.yaml`: what is taken, and for each wrong field one sentence that names it."""
+"""`metric.yaml`: what is taken, and for each wrong field a sentence that names it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluation.metrics import registry
 from evaluation.metrics.column import Column
 from evaluation.metrics.spec import Source
 from evaluation.programs import document
-from evaluation.programs.document import DocumentError, MetricDocument
+from evaluation.programs.document import MetricDocument, ProgramError
 
 WHOLE = {
     "key": "normal_consistency",
@@ -74,21 +74,21 @@ UNSEEN = (
     ("changed", "named"),
     [
         ({"key": "Corner-F1"}, "key"),
-        ({"key": "left out"}, "key is missing"),
+        ({"key": "left out"}, "key: expected a value; the key is missing"),
         ({"title": ""}, "title"),
         ({"title": "x" * 81}, "title"),
         ({"kind": "pictures"}, "kind"),
-        ({"kind": "left out"}, "kind is missing"),
+        ({"kind": "left out"}, "kind: expected a value; the key is missing"),
         ({"level": "scene"}, "level"),
-        ({"higher_is_better": "yes"}, "higher_is_better"),
+        ({"higher_is_better": "higher"}, "higher_is_better"),
         ({"bounds": [1, 0]}, "bounds"),
         ({"bounds": [0]}, "bounds"),
         ({"bounds": [0, float("inf")]}, "bounds"),
         ({"worst": 2}, "worst"),
-        ({"worst": "left out"}, "worst is missing"),
+        ({"worst": "left out"}, "worst: expected a value; the key is missing"),
         ({"worst": True}, "worst"),
         ({"version": 0}, "version"),
-        ({"version": "1"}, "version"),
+        ({"version": 1.5}, "version"),
         ({"needs": ["answers"]}, "needs"),
         ({"run": "docker"}, "run"),
         ({"entry": "score.py"}, "entry"),
@@ -101,7 +101,7 @@ UNSEEN = (
         ({"packages": ["nonesuch"]}, "nonesuch"),
         ({"packages": "numpy"}, "packages"),
         ({"packages": ["numpy>=2"]}, "without versions"),
-        ({"key": None}, "it is null"),
+        ({"key": None}, "found nothing"),
         ({"device": "tpu"}, "device"),
         ({"effort": {"seconds": 0}}, "effort.seconds"),
         ({"effort": {"seconds": 2, "memory_mb": 1.5}}, "effort.memory_mb"),
@@ -112,28 +112,31 @@ UNSEEN = (
         ({"params": [{"name": "seed", "kind": "int", "default": 0}]}, "params[0].name"),
         ({"params": [{"name": "a", "kind": "int", "default": 0.5}]}, "params[0].default"),
         ({"params": [{"name": "a", "kind": "int", "default": 5, "high": 4}]}, "params[0].default"),
-        ({"params": [{"name": "a", "kind": "int", "default": 3, "low": 4, "high": 2}]}, "params[0].low must be at most high"),
-        ({"params": [{"name": "a", "kind": "bool", "default": True, "high": 2}]}, "params[0].high is for int and float only"),
+        ({"params": [{"name": "a", "kind": "int", "default": 3, "low": 4, "high": 2}]}, "params[0].low: expected at most high"),
+        ({"params": [{"name": "a", "kind": "bool", "default": True, "high": 2}]}, "params[0].high: expected for parameters of kind"),
         ({"params": [{"name": "a", "kind": "choice", "default": "b"}]}, "params[0].choices"),
-        ({"params": [{"name": "a", "kind": "choice", "default": "b", "choices": ["c", "d"]}]}, "must be one of its choices, c, d"),
+        ({"params": [{"name": "a", "kind": "choice", "default": "b", "choices": ["c", "d"]}]}, "params[0].default: expected one of c, d"),
         ({"params": [{"name": "a", "kind": "bool", "default": True}, {"name": "a", "kind": "bool", "default": False}]}, "twice"),
         ({"params": ["a"]}, "params[0]"),
         ({"doc": "a\x07b"}, "doc"),
-        ({"title": "=HYPERLINK(1)"}, "title must not begin with ="),
-        ({"title": " -1 + 2"}, "title must not begin with -"),
-        ({"title": "＠home"}, "title must not begin with ＠"),
-        *(({"title": f"Corner{odd}F1"}, "title must have no invisible") for odd in UNSEEN),
-        *(({name: f"a{odd}b"}, f"{name} must have no invisible") for name in ("doc", "unit", "paper") for odd in "\u202e\u200b"),
-        ({"params": [{"name": "a", "kind": "choice", "default": "b", "choices": ["b", "c\u202e"]}]}, "params[0].choices must have no"),
+        ({"title": "=HYPERLINK(1)"}, "title: expected a title that does not begin with ="),
+        ({"title": " -1 + 2"}, "title: expected a title that does not begin with -"),
+        ({"title": "＠home"}, "title: expected a title that does not begin with ＠"),
+        *(({"title": f"Corner{odd}F1"}, "title: expected no invisible") for odd in UNSEEN),
+        *(({name: f"a{odd}b"}, f"{name}: expected no invisible") for name in ("doc", "unit", "paper") for odd in "\u202e\u200b"),
+        (
+            {"params": [{"name": "a", "kind": "choice", "default": "b", "choices": ["b", "c\u202e"]}]},
+            "params[0].choices: expected texts",
+        ),
     ],
 )
-def test_a_wrong_field_is_named_in_one_sentence(changed, named):
-    with pytest.raises(DocumentError) as refused:
+def test_a_wrong_field_is_named(changed, named):
+    with pytest.raises(ProgramError) as refused:
         read(**changed)
     sentence = str(refused.value)
     assert named in sentence
     assert "\n" not in sentence
-    assert sentence.endswith(".")
+    assert sentence.endswith((".", "did you mean source?"))
 
 
 @pytest.mark.parametrize(
@@ -150,7 +153,7 @@ def test_a_wrong_field_is_named_in_one_sentence(changed, named):
     ],
 )
 def test_a_file_that_is_no_plain_mapping_is_refused(text):
-    with pytest.raises(DocumentError):
+    with pytest.raises(ProgramError):
         document.read(text)
 
 

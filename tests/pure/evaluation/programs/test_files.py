@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from evaluation.programs import files
-from evaluation.programs.document import DocumentError
+from evaluation.programs.document import ProgramError
 
 YAML = b"key: size\ntitle: Size\nkind: mesh\nhigher_is_better: false\nworst: null\nrun: python\nentry: score.py:score\n"
 CODE = b"def score(prediction, reference, params):\n    return 1.0\n"
@@ -54,7 +54,7 @@ def test_a_folder_and_zips_of_it_are_one_program(tmp_path):
     ],
 )
 def test_a_hostile_archive_is_refused_in_one_sentence(tmp_path, contents, modes, said):
-    with pytest.raises(DocumentError, match=r"(?s).*\.$") as refused:
+    with pytest.raises(ProgramError, match=r"(?s).*\.$") as refused:
         files.read(packed(tmp_path / "sent.zip", contents, modes))
     assert said in str(refused.value)
 
@@ -65,7 +65,7 @@ def test_a_bomb_is_refused(tmp_path):
         archive.writestr("metric.yaml", YAML)
         archive.writestr("weights.bin", bytes(150_000_000))
     (tmp_path / "bomb.zip").write_bytes(buffer.getvalue())
-    with pytest.raises(DocumentError, match="bomb"):
+    with pytest.raises(ProgramError, match="bomb"):
         files.read(tmp_path / "bomb.zip")
 
 
@@ -79,7 +79,7 @@ def test_a_program_may_carry_archives_as_data(tmp_path):
 def test_what_is_no_zip_is_told_how_a_program_is_sent(tmp_path, name):
     path = tmp_path / "sent"
     path.write_bytes(YAML)
-    with pytest.raises(DocumentError) as refused:
+    with pytest.raises(ProgramError) as refused:
         files.read(path, name)
     assert str(refused.value).startswith(f"{name} ") and "metric.yaml" in str(refused.value)
 
@@ -95,12 +95,12 @@ def test_what_is_no_zip_is_told_how_a_program_is_sent(tmp_path, name):
     ],
 )
 def test_a_program_with_a_syntax_error_is_refused_with_its_line(tmp_path, code, said):
-    with pytest.raises(DocumentError) as refused:
+    with pytest.raises(ProgramError) as refused:
         files.read(packed(tmp_path / "sent.zip", [("metric.yaml", YAML), ("score.py", code)]))
     assert str(refused.value).startswith(said)
 
 
 def test_a_syntax_error_beside_the_entry_is_told_and_not_one_in_a_package_that_came_along(tmp_path):
     files.read(packed(tmp_path / "sent.zip", [("metric.yaml", YAML), ("score.py", CODE), ("package/old.py", b"print 'hello'\n")]))
-    with pytest.raises(DocumentError, match=r"helper\.py, line 1: Missing parentheses"):
+    with pytest.raises(ProgramError, match=r"helper\.py, line 1: Missing parentheses"):
         files.read(packed(tmp_path / "sent.zip", [("metric.yaml", YAML), ("score.py", CODE), ("helper.py", b"print 'hello'\n")]))

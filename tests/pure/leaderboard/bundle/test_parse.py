@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from evaluation.networks import weights
-from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.parse import parse
+from submissions.formats.yaml_document import DocumentError
 from tests.support.factories import gables
 from tests.support.leaderboard.bundle.folders import SMALL, WHOLE, write_bundle
 
 
 def problems(folder, text) -> list[str]:
-    with pytest.raises(BundleError) as caught:
+    with pytest.raises(DocumentError) as caught:
         parse(write_bundle(folder, text))
     return [str(problem) for problem in caught.value.problems]
 
@@ -196,14 +196,14 @@ def test_a_broken_reference_file_is_named_with_its_line(tmp_path):
     folder = write_bundle(tmp_path)
     (folder / "reference" / "house_01.json").unlink()
     (folder / "reference" / "house_01.obj").write_text("v 0 0 0\nv 1 0 0\nl 1 9\n")
-    with pytest.raises(BundleError, match=r"phases\[0\].reference.path: .*house_01.obj: line 3: .*9"):
+    with pytest.raises(DocumentError, match=r"phases\[0\].reference.path: .*house_01.obj: line 3: .*9"):
         parse(folder)
 
 
 def test_a_reference_without_a_length_is_refused_by_item(tmp_path):
     folder = write_bundle(tmp_path)
     (folder / "reference" / "house_09.obj").write_text("v 0 0 0\nv 0 0 0\nl 1 2\n")
-    with pytest.raises(BundleError, match="house_09: expected at least one edge with a length"):
+    with pytest.raises(DocumentError, match="house_09: expected at least one edge with a length"):
         parse(folder)
 
 
@@ -218,12 +218,12 @@ def test_a_link_out_of_the_bundle_is_not_followed(tmp_path):
     (tmp_path / "secret.txt").write_text("secret")
     folder = write_bundle(tmp_path / "bundle", SMALL.replace("title: Roofs", "title: Roofs\nrules_file: rules.md", 1))
     (folder / "rules.md").symlink_to(tmp_path / "secret.txt")
-    with pytest.raises(BundleError, match="leads out of it"):
+    with pytest.raises(DocumentError, match="leads out of it"):
         parse(folder)
 
 
 def test_a_folder_without_the_file_says_which_file_is_wanted(tmp_path):
-    with pytest.raises(BundleError, match=r"challenge.yaml: expected this file"):
+    with pytest.raises(DocumentError, match=r"challenge.yaml: expected this file"):
         parse(tmp_path)
 
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from leaderboard.bundle.document import BundleError
 from leaderboard.evidence import by_hand, canonical
 from leaderboard.evidence.by_hand import ByHand, FieldError, Layout
 from leaderboard.evidence.manifest import Manifest
 from leaderboard.evidence.raw import EvidenceError
 from leaderboard.evidence.reading import Reading
 from submissions.formats.spreadsheet import read_sheet
+from submissions.formats.yaml_document import DocumentError
 from tests.support.leaderboard.evidence.small_set import MANIFEST, TABLE, changed
 from tests.support.leaderboard.evidence.workbooks import members, sheet, write
 
@@ -509,5 +509,5 @@ class TestManifestBesideItsFiles:
     def test_a_faulty_manifest_is_refused_by_line(self, tmp_path):
         path = self.set_of(tmp_path)
         path.write_text(path.read_text().replace("better: higher", "better: up", 1))
-        with pytest.raises(BundleError, match=r"evidence\.yaml: line 19"):
+        with pytest.raises(DocumentError, match=r"evidence\.yaml: line 19"):
             by_hand.read_manifest(path, read_sheet)

@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from leaderboard.bundle.document import keys_of
 from leaderboard.evidence import catalogue, manifest
 from leaderboard.evidence.catalogue import NoSuchSet
 from leaderboard.evidence.manifest import (
@@ -21,6 +20,7 @@ from leaderboard.evidence.manifest import (
     is_personal,
     published_names,
 )
+from submissions.formats.yaml_document import keys_of
 from tests import ROOT
 from tests.support.leaderboard.evidence.small_set import MANIFEST, manifest_of
 

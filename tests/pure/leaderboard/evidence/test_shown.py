@@ -10,6 +10,7 @@ import pytest
 from leaderboard.evidence import catalogue, record_file, shown
 from leaderboard.evidence.shown import Set, leading
 from leaderboard.stats.evidence.record import STATISTICS
+from leaderboard.wording import evidence as wording
 
 RECORDS = shown.shipped()
 SETS = [Set(record, name, figures) for record in RECORDS.values() for name, figures in record.criteria.items()]
@@ -67,6 +68,14 @@ def test_a_claim_names_the_metrics_that_it_says_nothing_of():
     said = leading(RECORDS["geo-metric"]).claim
     assert said[-1].startswith("DAME and MSDM ") and len(said) == 3
     assert leading(RECORDS["basics"]).claim == [] and len(leading(RECORDS["gsc"]).claim) == 2
+
+
+def test_every_set_has_a_main_result_which_gives_an_only_metric_its_interval():
+    said = {name: leading(record).main_result for name, record in RECORDS.items()}
+    (metric,) = leading(RECORDS["basics"]).rows
+    assert metric.title in said["basics"] and metric.across.interval in said["basics"] and metric.across.interval.startswith("[")
+    assert said["gsc"] == leading(RECORDS["gsc"]).claim[0] and said["mate-3d"] == wording.NO_METRICS
+    assert [name for name, sentence in said.items() if not sentence] == []
 
 
 def test_little_room_holds_what_readers_look_for_and_size():

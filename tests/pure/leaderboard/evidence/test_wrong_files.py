@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.bundle.document import BundleError
 from leaderboard.evidence.raw import EvidenceError
+from submissions.formats.yaml_document import DocumentError
 from tests.support.leaderboard.evidence.small_set import HEAD, MANIFEST, ROWS, TABLE, manifest_of, read
 
 LONG = [
@@ -361,7 +361,7 @@ def test_a_wrong_table_is_refused_with_its_sentence(tmp_path, changes, table, sa
     ("changes", "line", "key", "reason"), [one[1:] for one in WRONG_MANIFESTS], ids=[one[0] for one in WRONG_MANIFESTS]
 )
 def test_a_wrong_manifest_is_refused_with_file_and_line(changes, line, key, reason):
-    with pytest.raises(BundleError) as refused:
+    with pytest.raises(DocumentError) as refused:
         manifest_of(changes)
     found = [problem for problem in refused.value.problems if key in problem.key and reason in problem.reason]
     assert found, refused.value

@@ -7,7 +7,7 @@ import pytest
 
 from evaluation import result_tables
 from evaluation.programs import files
-from evaluation.programs.document import DocumentError
+from evaluation.programs.document import ProgramError
 from leaderboard.stats import votes
 from submissions.formats import inputs
 from submissions.formats.archive import PackageError, open_package
@@ -66,7 +66,7 @@ def test_an_archive_a_program_and_every_table_are_told(tmp_path: Path, data: byt
     path.write_bytes(data)
     with pytest.raises(PackageError, match=f"entry.zip: {sentence}"):
         open_package(path)
-    with pytest.raises(DocumentError, match=f"entry.zip {sentence}"):
+    with pytest.raises(ProgramError, match=f"entry.zip {sentence}"):
         files.read(path)
     text = data.decode().lstrip()
     with pytest.raises(TableError, match=f"votes.csv {sentence}"):

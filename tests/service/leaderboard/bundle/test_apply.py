@@ -14,11 +14,11 @@ from evaluation.models import EvaluationBatch, PhaseMetric
 from leaderboard.bundle import apply as bundle_apply
 from leaderboard.bundle.accounts import with_accounts
 from leaderboard.bundle.apply import PlanChanged, apply, plan_for
-from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.state import read
 from submissions.errors import Refused
+from submissions.formats.yaml_document import DocumentError
 from submissions.models import AuditEntry, Challenge, ChallengeFile, Phase, Submission
 from submissions.storage import stored_files
 from tests.support.factories import UserFactory, archive, gables, perturbed, received
@@ -291,13 +291,13 @@ def test_how_a_closed_phase_ranks_stays_as_it_is(small, people):
 
 def test_an_organizer_without_an_account_is_named_with_the_line(organizers, tmp_path):
     text = WHOLE.replace("[organizer, second@example.org]", "[organizer, third@example.org]")
-    with pytest.raises(BundleError, match=r"line 12: organizers\[1\]: expected somebody with an account here; .*“third@example\.org”"):
+    with pytest.raises(DocumentError, match=r"line 12: organizers\[1\]: expected somebody with an account here; .*“third@example\.org”"):
         with_accounts(parse(write_bundle(tmp_path, text)))
 
 
 def test_an_address_nobody_proved_makes_nobody_an_organizer(organizers, tmp_path):
     organizers[1].emailaddress_set.update(verified=False)
-    with pytest.raises(BundleError, match=r"second@example\.org"):
+    with pytest.raises(DocumentError, match=r"second@example\.org"):
         with_accounts(parse(write_bundle(tmp_path, WHOLE)))
 
 

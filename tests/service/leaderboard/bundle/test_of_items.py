@@ -13,7 +13,6 @@ import pytest
 from evaluation.models import EvaluationBatch, ResultTable, Score
 from leaderboard.boards import snapshots
 from leaderboard.bundle.apply import apply, plan_for
-from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.state import read
@@ -21,6 +20,7 @@ from leaderboard.evidence.manifest import published_names
 from leaderboard.models import AnswerSet, Study
 from leaderboard.studies import answer_sets
 from leaderboard.wording import certainty
+from submissions.formats.yaml_document import DocumentError
 from submissions.models import Challenge, Phase, Submission
 from tests.service.leaderboard.bundle.test_apply import same_folders
 from tests.support.leaderboard.evidence.small_set import MANIFEST, TABLE, changed
@@ -206,12 +206,12 @@ def test_entries_with_values_of_items_are_compared_by_tests_without_their_values
     ],
 )
 def test_what_is_wrong_is_said_and_nothing_is_made(tmp_path, text, table, manifest, sentence):
-    with pytest.raises(BundleError) as refused:
+    with pytest.raises(DocumentError) as refused:
         parse(bundle(tmp_path / "bundle", text, table, manifest))
     assert sentence in str(refused.value)
 
 
 def test_a_file_with_another_digest_is_refused(folder):
     (folder / "set" / "Results.csv").write_text(TABLE + "\n")
-    with pytest.raises(BundleError, match=r"Results\.csv is not the file of the catalogue: its SHA-256 is"):
+    with pytest.raises(DocumentError, match=r"Results\.csv is not the file of the catalogue: its SHA-256 is"):
         parse(folder)

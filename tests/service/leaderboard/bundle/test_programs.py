@@ -10,11 +10,11 @@ from evaluation.models import MetricProgram, PhaseMetric
 from evaluation.models import program as program_model
 from evaluation.programs import files
 from leaderboard.bundle.apply import apply, plan_for
-from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.state import read
 from submissions.errors import Refused
+from submissions.formats.yaml_document import DocumentError
 from submissions.models import Challenge
 from tests.conftest import need
 from tests.service.leaderboard.bundle.test_apply import same_folders
@@ -144,7 +144,7 @@ def test_other_files_need_another_version_and_a_program_that_is_not_named_stays(
 )
 def test_a_program_that_is_none_is_a_fault_of_the_bundle(bundle, spoil, said):
     spoil(bundle / "lengths")
-    with pytest.raises(BundleError) as caught:
+    with pytest.raises(DocumentError) as caught:
         parse(bundle)
     assert any("programs[0].path" in str(problem) and said in str(problem) for problem in caught.value.problems), caught.value
     assert not MetricProgram.objects.exists()
@@ -155,5 +155,5 @@ def test_nothing_outside_of_the_bundle_is_read(bundle, tmp_path):
     os.symlink(tmp_path / "elsewhere", bundle / "linked")
     for path, said in (("../elsewhere", "inside the bundle"), ("linked", "leads out of it")):
         (bundle / "challenge.yaml").write_text(BUNDLE.replace("path: lengths\n", f"path: {path}\n"))
-        with pytest.raises(BundleError, match=said):
+        with pytest.raises(DocumentError, match=said):
             parse(bundle)

@@ -8,11 +8,11 @@ from PIL import Image
 
 from evaluation.models import Reference
 from leaderboard.bundle.apply import apply, facts_of, plan_for
-from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.plan import make_plan
 from leaderboard.bundle.state import read
+from submissions.formats.yaml_document import DocumentError
 from submissions.kinds import same
 from submissions.models import Challenge, Phase
 from tests.support.scenes import file_of, pixels, rich_views, views, write_folder
@@ -143,7 +143,7 @@ WRONG = {
 @pytest.mark.parametrize(("old", "new", "words"), WRONG.values(), ids=WRONG)
 def test_what_is_wrong_is_said(bundle, old, new, words):
     (bundle / "challenge.yaml").write_text(YAML.replace(old, new))
-    with pytest.raises(BundleError) as caught:
+    with pytest.raises(DocumentError) as caught:
         parse(bundle)
     assert words in str(caught.value)
 

@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from evaluation.models import Evaluation, EvaluationBatch, ResultTable, Score
 from leaderboard.boards import snapshots
 from leaderboard.bundle.apply import apply, plan_for
-from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.state import read
@@ -31,6 +30,7 @@ from leaderboard.studies.analysis import analyse_due
 from leaderboard.views import share_cards
 from leaderboard.views.share_cards import Sheet
 from submissions.errors import Refused
+from submissions.formats.yaml_document import DocumentError
 from submissions.models import AuditEntry, Challenge, Submission, Team
 from submissions.models import Phase as ChallengePhase
 from tests.service.leaderboard.bundle.test_apply import same_folders
@@ -115,7 +115,7 @@ def test_details_with_titles_stand_under_a_name_and_come_back(tmp_path):
     export(read(Challenge.objects.get(slug="reported")), tmp_path / "out")
     assert parse(tmp_path / "out").definition.phases[0].results.layout == parse(tmp_path / "in").definition.phases[0].results.layout
     wrong = text.replace("title: error of", "titel: error of")
-    with pytest.raises(BundleError, match=r"details\[1\]\.titel.*did you mean title"):
+    with pytest.raises(DocumentError, match=r"details\[1\]\.titel.*did you mean title"):
         parse(bundle(tmp_path / "wrong", wrong))
 
 
@@ -183,7 +183,7 @@ def test_without_opinions_there_is_no_study(tmp_path):
 )
 def test_faults_are_named_with_their_key(tmp_path, old, new, fault):
     assert old in BUNDLE
-    with pytest.raises(BundleError) as caught:
+    with pytest.raises(DocumentError) as caught:
         parse(bundle(tmp_path, BUNDLE.replace(old, new)))
     assert fault in str(caught.value)
 
@@ -320,6 +320,7 @@ def test_programs_are_told_where_figures_are_from(published, client):
     assert board["columns"][0]["people"]["decided"] is None and board["columns"][0]["people"]["krocc"]["n"] == 11
     rows = client.get(board["rows_url"]).json()["items"]
     assert [rows[0]["people"][name] for name in ("value", "low", "high", "n", "state")] == [4.4, None, None, 0, "no_interval"]
+    assert board["n_teams"] == 0 and {row["team"] for row in rows} == {""}
     assert rows[0]["name"] == "Zip-NeRF" and rows[0]["detail"] == "Apr. 2023 · training 5h33m2s · memory 26.85 GB"
     assert rows[0]["scores"]["psnr"] == {"value": 29.606, "ci": None, "n": 0, "rank": 1, "ranks": None, "group": None, "loose": False} | {
         "flags": {},

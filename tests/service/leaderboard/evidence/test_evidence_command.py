@@ -308,7 +308,7 @@ def test_a_set_of_the_catalogue_comes_from_a_server(home, data_folder, name):
 
 
 class TestApply:
-    def test_a_set_that_is_here_becomes_a_private_challenge_with_its_study(self, home, published):
+    def test_a_set_that_is_here_becomes_a_private_challenge_with_its_study(self, home, published, admin_client):
         with pytest.raises(CommandError, match=r"Results\.csv is not here; run `manage\.py evidence fetch small`\."):
             evidence("apply", "small")
         evidence("fetch", "small", "--from", published, "--accept", "MIT")
@@ -316,6 +316,8 @@ class TestApply:
         challenge = Challenge.objects.get()
         assert (challenge.slug, challenge.title, challenge.visibility, challenge.tags) == ("small", "A small set", "private", ["published"])
         assert challenge.licence == "MIT"
+        page = admin_client.get("/challenges/small/").content.decode()
+        assert challenge.summary in page and 'href="/challenges/small/main/people/"' in page
         study = Study.objects.get()
         assert study.phase.challenge == challenge and study.source == "A. Author"
         assert Submission.objects.count() == 3
@@ -323,8 +325,10 @@ class TestApply:
     def test_again_nothing_changes_and_it_is_opened_on_demand(self, home, published):
         evidence("fetch", "small", "--from", published, "--accept", "MIT")
         evidence("apply", "small")
-        Challenge.objects.update(summary="Seen by us.")
+        given = Challenge.objects.get().description
+        Challenge.objects.update(summary="Seen by us.", description="")
         evidence("apply", "small", "--show", "figures")
+        assert Challenge.objects.get().description == given != ""
         opened = list(Challenge.objects.values())
         evidence("apply", "small")
         assert list(Challenge.objects.values()) == opened and opened[0]["visibility"] == "public"

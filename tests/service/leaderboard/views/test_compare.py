@@ -80,6 +80,7 @@ class TestCompare:
         assert found["corner_f1"].mean_difference == pytest.approx(0.3)
         assert (found["hss"].better, found["hss"].worse, found["hss"].equal) == (2, 1, 1)
         assert not response.context["any_tested"] and not response.context["any_on_board"] and "sign-flip" not in text(response)
+        assert text(response).count(certainty.few(4, Unit(4, two[0].phase.challenge.item_noun))) == 1, "the reason of both metrics"
 
     def test_of_eight_houses_one_metric_decides_and_swapped_it_says_the_opposite(self, client, eight):
         for entries, sign in ((eight, 1), (eight[::-1], -1)):

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import math
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any, NoReturn, TypeVar, get_origin, get_type_hints
-from zoneinfo import ZoneInfo
 
 import yaml
-
-from leaderboard.bundle.parse_time import EXPECTED, MomentError, read_moment
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 12
@@ -21,6 +18,7 @@ MAX_VALUES = 100_000
 MAX_MEMBERS = 500  # of a list of mappings; of plain texts there may be more
 MAX_PROBLEMS = 100
 MAX_KEY, MAX_REASON = 200, 1200  # characters of a problem
+LEAST_ABOVE_0, MAX_NUMBER = sys.float_info.min, sys.float_info.max
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same, ten times as fast, where PyYAML was built with libyaml
 REQUIRED: Any = object()
 FORMER = {"made_up": "simulated"}  # keys that had another name before version 1.0
@@ -29,7 +27,7 @@ _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "o
 
 @dataclass(frozen=True)
 class Problem:
-    """One fault of a bundle: in which file, on which line, at which key, and what was expected."""
+    """One fault of a document: in which file, on which line, at which key, and what was expected."""
 
     file: str
     line: int
@@ -41,16 +39,20 @@ class Problem:
         return ": ".join(part for part in (self.file, where, self.key, self.reason) if part)
 
 
-class BundleError(ValueError):
-    """A bundle that cannot be used; `problems` holds every fault that was found."""
+class DocumentError(ValueError):
+    """A document that cannot be used; `problems` holds every fault that was found."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         super().__init__("\n".join(map(str, problems)))
         self.problems = problems
 
 
+class ExpectedError(ValueError):
+    """A text that cannot be converted; the message says what was expected."""
+
+
 class Problems:
-    """Collects the faults of one bundle, and remembers on which line each key was read."""
+    """Collects the faults of one document, and remembers on which line each key was read."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -66,12 +68,12 @@ class Problems:
 
     def raise_if_any(self) -> None:
         if self.found:
-            raise BundleError(tuple(sorted(self.found, key=lambda problem: problem.line)))
+            raise DocumentError(tuple(sorted(self.found, key=lambda problem: problem.line)))
 
     def end(self, reason: str, line: int) -> NoReturn:
         """Note a fault of the document itself, which ends the reading."""
         self.add("", reason, line)
-        raise BundleError(tuple(sorted(self.found, key=lambda problem: problem.line)))
+        raise DocumentError(tuple(sorted(self.found, key=lambda problem: problem.line)))
 
 
 def _plain(text: str, most: int) -> str:
@@ -81,7 +83,7 @@ def _plain(text: str, most: int) -> str:
 
 
 def compose(data: bytes, problems: Problems) -> yaml.Node:
-    """The nodes of one YAML document. Raises `BundleError` where it is not YAML, or more than plain values.
+    """The nodes of one YAML document. Raises `DocumentError` where it is not YAML, or more than plain values.
 
     The events are looked at first: they come one by one, so nothing is built from a document that
     refers to itself or nests without end.
@@ -180,7 +182,7 @@ class Reader:
             self.fault(key, "expected a text without NUL characters")
         return value
 
-    def _converted(self, key: str, expected: str, default: Any, convert: Callable[[str], Any]) -> Any:
+    def converted(self, key: str, expected: str, default: Any, convert: Callable[[str], Any]) -> Any:
         """The value that `convert` makes of a text; its ValueError is a fault of the key."""
         value = self.scalar(key, expected, default)
         if value is None:
@@ -188,11 +190,11 @@ class Reader:
         try:
             return convert(value)
         except ValueError as error:
-            self.fault(key, f'{error if isinstance(error, MomentError) else f"expected {expected}"}, found "{value}"')
+            self.fault(key, f'{error if isinstance(error, ExpectedError) else f"expected {expected}"}, found "{value}"')
             return _absent(default)
 
     def choice(self, key: str, choices: list[str], default: Any = REQUIRED) -> Any:
-        return self._converted(key, f"one of {', '.join(choices)}", default, lambda text: choices[choices.index(text)])
+        return self.converted(key, f"one of {', '.join(choices)}", default, lambda text: choices[choices.index(text)])
 
     def flag(self, key: str, default: Any = REQUIRED) -> Any:
         def convert(text: str) -> bool:
@@ -200,7 +202,7 @@ class Reader:
                 raise ValueError
             return _WORDS[text.lower()]
 
-        return self._converted(key, "true or false", default, convert)
+        return self.converted(key, "true or false", default, convert)
 
     def integer(self, key: str, default: Any = REQUIRED, low: int = 0, high: float = 2**31 - 1) -> Any:
         def convert(text: str) -> int:
@@ -208,19 +210,18 @@ class Reader:
                 raise ValueError
             return int(text)
 
-        return self._converted(key, f"a whole number from {low:,} to {high:,}", default, convert)
+        return self.converted(key, f"a whole number from {low:,} to {high:,}", default, convert)
 
-    def number(self, key: str, default: Any = REQUIRED, expected: str = "a number", positive: bool = True) -> Any:
+    def number(
+        self, key: str, default: Any = REQUIRED, expected: str = "a number", low: float = -MAX_NUMBER, high: float = MAX_NUMBER
+    ) -> Any:
         def convert(text: str) -> float:
             number = float(text)
-            if not math.isfinite(number) or (number <= 0 if positive else number < 0):
+            if not low <= number <= high:
                 raise ValueError
             return number
 
-        return self._converted(key, expected, default, convert)
-
-    def moment(self, key: str, zone: ZoneInfo, default: Any = REQUIRED) -> Any:
-        return self._converted(key, EXPECTED, default, lambda text: read_moment(text, zone))
+        return self.converted(key, expected, default, convert)
 
     def items(self, key: str) -> list[tuple[str, yaml.Node]]:
         """The members of an optional list, each with its path."""
@@ -323,14 +324,6 @@ def texts(reader: Reader, key: str) -> tuple[str, ...]:
 def each(cls: type[Made]) -> Read:
     """Reader of a list of mappings, each as this dataclass."""
     return lambda reader, key: tuple(made(cls, one) for one in reader.readers(key))
-
-
-def with_primary(problems: Problems, path: str, columns: Sequence[Any]) -> tuple[Any, ...]:
-    """The columns in the list at `path`, of which one is primary: the first unless another is named. A second one is a fault."""
-    first, *others = [n for n, column in enumerate(columns) if column.is_primary] or [0]
-    for n in others:
-        problems.add(f"{path}[{n}].primary", f"expected one primary column; {path}[{first}] is primary too")
-    return tuple(replace(column, is_primary=n in (first, *others)) for n, column in enumerate(columns))
 
 
 def _absent(default: Any) -> Any:
