@@ -53,7 +53,7 @@ class SnapshotBrief(Schema):
     digest: str = Field(description="The permanent name of this ranking.")
     audience: str
     n_entries: int
-    n_teams: int
+    n_teams: int = Field(description="0 where the values were imported.")
     created_at: datetime
     page_url: str
 
@@ -251,8 +251,9 @@ class RowQuery(Paging):
 
 def _brief(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> SnapshotBrief:
     address = reverse("snapshot", args=[phase.challenge.slug, phase.slug, snapshot.digest])
-    fields = ("digest", "audience", "n_entries", "n_teams", "created_at")
-    return SnapshotBrief(**{name: getattr(snapshot, name) for name in fields}, page_url=request.build_absolute_uri(address))
+    known = {name: getattr(snapshot, name) for name in ("digest", "audience", "n_entries", "created_at")}
+    teams = snapshot.n_teams if phase.has_teams else 0
+    return SnapshotBrief(**known, n_teams=teams, page_url=request.build_absolute_uri(address))
 
 
 def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> SnapshotFull:
@@ -359,7 +360,7 @@ def _row(board: Board, index: int) -> Row:
             state = State.NO_INTERVAL if reason is None or people.of == "means" else reason.state
             figure = replace(figure, state=state, reason=reason, why=sentence(reason, board.resampled))
     return Row(
-        **_part(PublicEntry, board.entries[index]),
+        **_part(PublicEntry, board.entries[index]) | {"team": board.team_of(board.entries[index])},
         **_standing(board.overall, index),
         value=board.overall.value[index],
         scores={

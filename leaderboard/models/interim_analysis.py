@@ -33,6 +33,7 @@ class InterimAnalysis(models.Model):
 
     class Meta:
         ordering = ["study", "number"]
+        verbose_name_plural = "interim analyses"
         constraints = [models.UniqueConstraint(fields=["study", "number"], name="study_look_once")]
 
     def __str__(self) -> str:

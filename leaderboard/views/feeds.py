@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib.syndication.views import Feed
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -32,21 +32,24 @@ MAX_ENTRIES_OF_FEED = 50
 
 
 class Change(NamedTuple):
-    """A ranking whose first place differs from the ranking before."""
+    """A ranking whose first place differs from the ranking before, and the time from which it was the current one."""
 
     snapshot: Snapshot
     front: Front
     phase: Phase
+    at: datetime
 
 
-def _changes(kept: QuerySet[Snapshot], passed_over: frozenset[int]) -> list[int]:
-    """Keys of the rankings whose first entry differs from the ranking before, newest first; hidden entries and baselines are passed
-    over."""
-    found: list[int] = []
+def _changes(kept: QuerySet[Snapshot], passed_over: frozenset[int]) -> list[tuple[int, datetime]]:
+    """Keys of the rankings whose first entry differs from the ranking before, and since when, newest first; hidden entries and baselines
+    are passed over. A ranking that became the current one again counts each time."""
+    found: list[tuple[int, datetime]] = []
     before = None
-    for pk, first in kept.order_by("created_at", "pk").values_list("pk", "lead__id"):
+    rows = kept.only("created_at", "again_at").annotate(first=F("lead__id")).order_by("pk")
+    times = [(at, row.pk, row.first) for row in rows for at in row.current_from]
+    for at, pk, first in sorted(times, key=lambda one: one[:2]):
         if first is not None and first not in passed_over and first != before:
-            found.append(pk)
+            found.append((pk, at))
             before = first
     return found[::-1][:MAX_ENTRIES_OF_FEED]
 
@@ -68,13 +71,13 @@ class BoardFeed(Feed):
     def items(self, phase: Phase) -> list[Change]:
         hidden, hides_people = hidden_ids(phase), not phase.studies.filter(is_public=True).exists()
         kept = Snapshot.objects.filter(phase=phase, audience=Snapshot.Audience.PUBLIC)
-        newest = kept.order_by("-pk").values_list("pk", flat=True).first()
+        newest = kept.order_by("-revision", "-pk").values_list("pk", "revision").first()
         passed_over = hidden | frozenset(phase.submissions.filter(is_baseline=True).values_list("pk", flat=True))
         changes = PARTS.of(("feed", phase.pk, newest, passed_over), lambda: _changes(kept, passed_over))
-        found = kept.defer("payload").in_bulk(changes)
+        found = kept.defer("payload").in_bulk(pk for pk, _ in changes)
         for snapshot in found.values():
             snapshot.hidden_ids, snapshot.hides_people = hidden, hides_people
-        return [Change(found[pk], found[pk].front, phase) for pk in changes if pk in found]
+        return [Change(found[pk], found[pk].front, phase, at) for pk, at in changes if pk in found]
 
     def item_title(self, item: Change) -> str:
         return contradiction.first(item.front).text
@@ -85,10 +88,12 @@ class BoardFeed(Feed):
         return f"{by}{size(snapshot.n_entries, snapshot.n_teams if item.phase.has_teams else None)}; snapshot {snapshot.short}."
 
     def item_link(self, item: Change) -> str:
-        return reverse("snapshot", args=[item.phase.challenge.slug, item.phase.slug, item.snapshot.digest])
+        address = reverse("snapshot", args=[item.phase.challenge.slug, item.phase.slug, item.snapshot.digest])
+        # A reader of feeds tells one item from another by its address.
+        return address if item.at == item.snapshot.created_at else f"{address}#{item.at:%Y-%m-%dT%H:%M:%SZ}"
 
     def item_pubdate(self, item: Change) -> datetime:
-        return item.snapshot.created_at
+        return item.at
 
     item_updateddate = item_pubdate
 

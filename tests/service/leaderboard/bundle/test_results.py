@@ -320,6 +320,7 @@ def test_programs_are_told_where_figures_are_from(published, client):
     assert board["columns"][0]["people"]["decided"] is None and board["columns"][0]["people"]["krocc"]["n"] == 11
     rows = client.get(board["rows_url"]).json()["items"]
     assert [rows[0]["people"][name] for name in ("value", "low", "high", "n", "state")] == [4.4, None, None, 0, "no_interval"]
+    assert board["n_teams"] == 0 and {row["team"] for row in rows} == {""}
     assert rows[0]["name"] == "Zip-NeRF" and rows[0]["detail"] == "Apr. 2023 · training 5h33m2s · memory 26.85 GB"
     assert rows[0]["scores"]["psnr"] == {"value": 29.606, "ci": None, "n": 0, "rank": 1, "ranks": None, "group": None, "loose": False} | {
         "flags": {},

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.boards import snapshots
-from submissions.models import Announcement, Challenge
+from submissions.models import Announcement, Challenge, Submission
 from tests.service.leaderboard.views.test_board import address
 
 pytestmark = pytest.mark.django_db
@@ -30,6 +30,21 @@ def test_the_feed_has_a_line_for_each_new_first(client, board, scored, people):
     assert len(ElementTree.fromstring(client.get(f"{address(board)}feed.atom").content).findall("a:entry", ATOM)) == len(titles)
     board.submissions.filter(method_name="new-first").update(is_baseline=True)
     assert len(ElementTree.fromstring(client.get(f"{address(board)}feed.atom").content).findall("a:entry", ATOM)) == before
+
+
+def test_who_comes_back_to_first_place_is_news_again(client, board, scored, people):
+    first = Submission.objects.get(method_name="ridge-net")
+    for act in (lambda: first.hide(people.organizer, "We look at it."), lambda: first.unhide(people.organizer)):
+        act()
+        board.refresh_from_db()
+        snapshots.make_all(board)
+    feed = ElementTree.fromstring(client.get(f"{address(board)}feed.atom").content).findall("a:entry", ATOM)
+    firsts = [entry.findtext("a:title", namespaces=ATOM).partition(" is first")[0] for entry in feed]
+    assert firsts == ["ridge-net", "valley-net", "ridge-net"]
+    again, _, made = [entry.find("a:link", ATOM).get("href") for entry in feed]
+    assert again.partition("#")[0] == made != again and feed[0].findtext("a:id", namespaces=ATOM) != feed[2].findtext(
+        "a:id", namespaces=ATOM
+    )
 
 
 def test_announcements_are_a_feed_and_dates_a_calendar(client, board):
