@@ -1,4 +1,4 @@
-"""What `python -m evaluation score` and `plumbline score` have in common: places, metrics, parameters, sandbox and weights. PURE."""
+"""Options that `python -m evaluation score` and `plumbline score` have in common. PURE."""
 
 from __future__ import annotations
 
