@@ -59,8 +59,10 @@ def statement(claim: Claim) -> Statement:
     if ours == theirs:
         if any(first.open or first.low_end for first in (claim.first, claim.first_by_metrics) if first is not None):
             return Statement.of(person(ours[0]), " leads by the metrics and with people, but first place is not settled.")
-        if claim.alike or claim.first_by_metrics is None:
-            return Statement.of("Metrics and people both put ", person(ours[0]), f" first.{f' {UNKNOWN}' if claim.alike else ''}")
+        if claim.alike:
+            return Statement.of("Metrics and people both put ", person(ours[0]), f" first. {UNKNOWN}")
+        if claim.first_by_metrics is None:
+            return Statement.of("Metrics and people both put ", person(ours[0]), " first.")
         return Statement.of("Metrics and people agree: ", person(ours[0]), " is first.")
     tied = f"With people these two are tied{', corrected for all pairs' if claim.corrected else ''}."
     rest = "Nobody was asked about these two." if not claim.met else UNKNOWN if claim.alike else tied
