@@ -62,12 +62,15 @@ class Package:
     def rewritten(self, source: str) -> str:
         """A module as it stands in the wheel."""
         lines = source.splitlines(keepends=True)
-        for token in tokenize.generate_tokens(io.StringIO(source).readline):
-            if token.type in STRINGS:
-                for number in range(token.start[0] - 1, token.end[0]):
-                    for here, there in self.settings["commands"].items():
-                        lines[number] = lines[number].replace(here, there)
-                    lines[number] = DOTTED.sub(self._module_moved, lines[number])
+        beside_imports = "".join(IMPORT.sub("", line) for line in lines)
+        if DOTTED.search(beside_imports) or any(here in source for here in self.settings["commands"]):
+            # Texts are told from code only where one may have something to rewrite: reading tokens takes most of a build's time.
+            for token in tokenize.generate_tokens(io.StringIO(source).readline):
+                if token.type in STRINGS:
+                    for number in range(token.start[0] - 1, token.end[0]):
+                        for here, there in self.settings["commands"].items():
+                            lines[number] = lines[number].replace(here, there)
+                        lines[number] = DOTTED.sub(self._module_moved, lines[number])
         found = []
         for line in lines:
             new = IMPORT.sub(lambda match: f"{match[1]}{self._moved(match[2] + '.')[:-1]}", line)

@@ -20,7 +20,8 @@ from urllib.parse import urlsplit
 
 import hypothesis
 import pytest
-from _pytest import runner
+import pytest_django.plugin
+from _pytest import fixtures, runner
 from django.test import client
 from django.test.utils import ContextList
 from playwright.sync_api import expect
@@ -56,6 +57,27 @@ def pytest_configure() -> None:
     expect.set_options(timeout=60_000)
     os.fsync = lambda file: None  # files of tests need not outlive the machine
     gc.disable()
+    compact_pages()
+    let_readiness_see_rows()
+    make_middleware_once()
+    find_static_files_once()
+    ssl.create_default_context = functools.cache(ssl.create_default_context)  # a client of HTTP would read all authorities' anew
+    ask_for_fewer_fixtures()
+
+
+def ask_for_fewer_fixtures() -> None:
+    """Half of an empty test's time goes to fixtures that every test asks for. Those of pytest-django that serve markers and a setting that
+    no test here has are left out; and the signature of `request`, which has no parameters, is not read for each of the others."""
+    for name in (
+        "_django_set_urlconf",
+        "_django_isolate_apps",
+        "_fail_for_invalid_template_variable",
+        "_template_string_if_invalid_marker",
+        "_django_clear_site_cache",
+    ):
+        delattr(pytest_django.plugin, name)
+    names = fixtures.getfuncargnames
+    fixtures.getfuncargnames = lambda function, **given: () if given["name"] == "request" else names(function, **given)
 
 
 def pytest_collection_finish() -> None:
@@ -100,19 +122,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if path in CLUSTER_ALONE and config.args == config.getini("testpaths") else None
 
 
-@pytest.fixture(autouse=True)
-def no_acceptance_tests(request, monkeypatch) -> None:
-    """Workers of tests try no columns, which takes minutes for networks, but where a test is marked `acceptance_tests`."""
-    uses_database = request.node.get_closest_marker("django_db") is not None or "db" in request.fixturenames
-    if uses_database and request.node.get_closest_marker("acceptance_tests") is None:
-        from evaluation.work import suites
-
-        monkeypatch.setattr(suites, "acceptance_test_once", lambda worker, overdue=False: False)
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _compact_pages() -> None:
-    """Every test client gives pages without the whitespace of their templates' lines."""
+def compact_pages() -> None:
+    """Let every test client give pages without the whitespace of their templates' lines."""
     request = client.Client.request
 
     def compact(self: client.Client, **given: Any) -> Any:
@@ -135,9 +146,8 @@ def _compact_pages() -> None:
     client.store_rendered_templates = keep_first
 
 
-@pytest.fixture(autouse=True, scope="session")
-def _ready_sees_rows() -> None:
-    """Readiness is asked over the connection of a test whose rows are in a transaction: no other one sees them."""
+def let_readiness_see_rows() -> None:
+    """Let readiness be asked over the connection of a test whose rows are in a transaction: no other one sees them."""
     from django.db import connection
 
     from leaderboard.service import database_timeouts
@@ -146,9 +156,8 @@ def _ready_sees_rows() -> None:
     database_timeouts.own_connection = lambda seconds: nullcontext() if connection.in_atomic_block else own_connection(seconds)
 
 
-@pytest.fixture(autouse=True, scope="session")
-def _middleware_once() -> None:
-    """Clients share one chain of middleware, as the requests to a server do, where a test changes no setting."""
+def make_middleware_once() -> None:
+    """Let clients share one chain of middleware, as the requests to a server do, where a test changes no setting."""
     from django.conf import settings
 
     load, usual, chains = client.ClientHandler.load_middleware, settings._wrapped, []
@@ -165,9 +174,8 @@ def _middleware_once() -> None:
     client.ClientHandler.load_middleware = share
 
 
-@pytest.fixture(autouse=True, scope="session")
-def _static_files_once() -> None:
-    """A client has a handler of its own, which would look at every file of the apps and of plotly."""
+def find_static_files_once() -> None:
+    """Look once for the files of the apps and of plotly: each client has a handler of its own, which would look at every one."""
     look, found = WhiteNoiseMiddleware.add_files_from_finders, {}
 
     def remember(self: WhiteNoiseMiddleware) -> None:
@@ -178,12 +186,6 @@ def _static_files_once() -> None:
         self.files |= found[key]
 
     WhiteNoiseMiddleware.add_files_from_finders = remember
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _certificates_once() -> None:
-    """A client of HTTP would read all certificates of authorities anew, also where it asks a server of the test."""
-    ssl.create_default_context = functools.cache(ssl.create_default_context)
 
 
 # Each of a minute or more, below this folder.
@@ -205,11 +207,12 @@ def pytest_collection_modifyitems(config, items) -> None:
         items[:] = [it for it in items if it not in apart]
     order = ["nightly", "cluster", "browser", "service", "pure"]
 
-    def turn(item: pytest.Item) -> tuple[bool, int]:
-        path = item.path.relative_to(Path(__file__).parent)
-        return path.as_posix() not in LONGEST, order.index(path.parts[0])
+    @functools.cache
+    def turn(path: Path) -> tuple[bool, int]:
+        inner = path.relative_to(Path(__file__).parent)
+        return inner.as_posix() not in LONGEST, order.index(inner.parts[0])
 
-    items.sort(key=turn)
+    items.sort(key=lambda item: turn(item.path))
 
 
 def pytest_terminal_summary(terminalreporter, config) -> None:
@@ -343,8 +346,15 @@ def page(browser):
 
 
 @pytest.fixture(autouse=True)
-def _fresh_cache(request):
-    """Rate limits are counted in the cache, and processes remember rows by their numbers, which the next test gives to others."""
+def _as_at_first(request):
+    """Workers of tests try no columns, which takes minutes for networks, but where a test is marked `acceptance_tests`. Rate limits are
+    counted in the cache, and processes remember rows by their numbers, which the next test gives to others."""
+    uses_database = request.node.get_closest_marker("django_db") is not None or "db" in request.fixturenames
+    if uses_database and request.node.get_closest_marker("acceptance_tests") is None:
+        from evaluation.work import suites
+
+        patch = request.getfixturevalue("monkeypatch")
+        patch.setattr(suites, "acceptance_test_once", lambda worker, overdue=False: False)
     if "db" in request.fixturenames or "transactional_db" in request.fixturenames:
         from django.core.cache import cache
 

@@ -343,7 +343,7 @@ class Submission(Leased):
             moved = (
                 type(self)
                 .objects.filter(pk=self.pk, status__in=Status.in_progress())
-                .update(status=Status.CANCELLED, finished_at=now or timezone.now(), lease_token=None, lease_until=None)
+                .update(status=Status.CANCELLED, finished_at=now or timezone.now(), **self.UNHELD)
             )
             if not moved:
                 raise Refused("This entry is already done, so it cannot be cancelled; withdraw it instead.", "done")
@@ -390,8 +390,7 @@ class Submission(Leased):
                     failure="",
                     failure_detail=detail,
                     finished_at=now,
-                    lease_token=None,
-                    lease_until=None,
+                    **self.UNHELD,
                 )
             )
             if moved:
@@ -496,11 +495,7 @@ class Submission(Leased):
         with transaction.atomic():
             self.phase.lock()
             moved = row.filter(status__in=Status.in_progress()).update(
-                status=Status.FAILED,
-                **self.failed_by(why, detail),
-                finished_at=timezone.now(),
-                lease_token=None,
-                lease_until=None,
+                status=Status.FAILED, finished_at=timezone.now(), **self.failed_by(why, detail), **self.UNHELD
             )
             if moved:
                 self.phase.touch_board()

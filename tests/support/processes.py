@@ -21,6 +21,7 @@ from django.db import connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from tests import ROOT
 from tests.environment import free_port
 
 
@@ -119,7 +120,8 @@ def end_leases(rows: QuerySet) -> int:
     return noted
 
 
-STATIC_ROOT = settings.HOME / "static-of-services"  # one for all of a run: collecting takes seconds
+# One for all runs: collecting takes seconds, and a server collects anew where the files are others by their contents.
+STATIC_ROOT = ROOT / ".pytest_cache" / "static-of-services"
 START_SECONDS = 600.0  # in which a whole service starts on a machine that does much else
 KINDS = {  # of the processes of a service, by their command lines
     "manage.py run": "supervisor",

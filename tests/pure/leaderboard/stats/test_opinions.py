@@ -6,8 +6,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sureal.dataset_reader import RawDatasetReader
-from sureal.subjective_model import SubjectMLEModelProjectionSolver2, SubjrejMosModel
 
 from leaderboard.stats import opinions
 from leaderboard.stats.minimums import RATERS_FOR_LIKELIHOOD, SCORES_FOR_LIKELIHOOD
@@ -36,17 +34,21 @@ def test_scores_that_are_all_alike_have_no_interval_of_width_zero():
     assert (found.value, found.low, found.reason) == (4.0, None, Reason(Key.SAME_SCORES, have=36, value=4.0))
 
 
-def dataset(table: np.ndarray) -> SimpleNamespace:
-    """Scores as sureal takes them."""
+def by_sureal(model: str, table: np.ndarray) -> dict:
+    """Answer of a model of the reference implementation to the scores. It loads matplotlib and pandas, which takes a second."""
+    from sureal import dataset_reader, subjective_model
+
     stimuli = [{"content_id": 0, "asset_id": j, "os": column.tolist(), "path": f"p{j}"} for j, column in enumerate(table.T)]
-    return SimpleNamespace(dataset_name="made up", ref_videos=[{"content_id": 0, "content_name": "c", "path": "p"}], dis_videos=stimuli)
+    references = [{"content_id": 0, "content_name": "c", "path": "p"}]
+    dataset = SimpleNamespace(dataset_name="made up", ref_videos=references, dis_videos=stimuli)
+    return getattr(subjective_model, model)(dataset_reader.RawDatasetReader(dataset)).run_modeling()
 
 
 def test_the_likelihood_is_that_of_the_reference_implementation(capsys):
     rng = np.random.default_rng(1)
     psi, bias, spread = rng.uniform(2, 4, 24), rng.normal(0, 0.3, 14), rng.uniform(0.3, 0.9, 14)
     table = np.clip(np.round(psi[None] + bias[:, None] + spread[:, None] * rng.standard_normal((14, 24))), 1, 5)
-    theirs = SubjectMLEModelProjectionSolver2(RawDatasetReader(dataset(table))).run_modeling()
+    theirs = by_sureal("SubjectMLEModelProjectionSolver2", table)
     ours = opinions.likelihood(scores(table, entries=4))
     # It stops at a step of 1e-8, where each step is 0.7 of the one before.
     assert ours.psi == pytest.approx(np.array(theirs["quality_scores"]), abs=2e-7)
@@ -74,7 +76,7 @@ def test_a_rater_who_answers_at_random_is_screened_by_each_rule():
     assert opinions.screened_by_spread(found.by_rater()) == [5]
     assert opinions.screened_by_inconsistency(opinions.likelihood(found)) == [5]
     assert opinions.screened_by_spread(np.delete(table, 5, axis=0)) == []
-    theirs = SubjrejMosModel(RawDatasetReader(dataset(table))).run_modeling()["quality_scores"]
+    theirs = by_sureal("SubjrejMosModel", table)["quality_scores"]
     assert np.delete(table, 5, axis=0).mean(axis=0) == pytest.approx(np.array(theirs))
 
 

@@ -19,6 +19,7 @@ MANIFEST = Manifest(
 GOOD = b"v 0 0 0\nv 1 0 0\nv 1 1 0\nl 1 2 3\n"
 
 Build = Callable[[Path], Path]
+Content = bytes | Callable[[], bytes]  # called where it is written, if making it takes long
 
 
 class Cases(dict[str, tuple[Build, str]]):
@@ -33,10 +34,10 @@ class Cases(dict[str, tuple[Build, str]]):
 
         return add
 
-    def files(self, sentence: str, name: str, contents: dict[str, bytes]) -> None:
+    def files(self, sentence: str, name: str, contents: dict[str, Content]) -> None:
         """Adds a case per content: a zip with that one file, called ``name``."""
         for label, content in contents.items():
-            members = [(name, content)]
+            members: list[tuple[str, Content]] = [(name, content)]
             self[label] = (lambda folder, members=members: zipped(folder, members, zipfile.ZIP_STORED), sentence)
 
     def names(self, sentence: str, **named: str) -> None:
@@ -56,11 +57,11 @@ def written(path: Path, data: bytes) -> Path:
     return path
 
 
-def zipped(folder: Path, members: Iterable[tuple[str | zipfile.ZipInfo, bytes]], method: int = zipfile.ZIP_DEFLATED) -> Path:
+def zipped(folder: Path, members: Iterable[tuple[str | zipfile.ZipInfo, Content]], method: int = zipfile.ZIP_DEFLATED) -> Path:
     path = folder / "entry.zip"
     with zipfile.ZipFile(path, "w", method) as archive:
         for name, data in members:
-            archive.writestr(name, data)
+            archive.writestr(name, data() if callable(data) else data)
     return path
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from submissions.manifest import Item, Manifest
 from tests.support.submissions.glb import Scene, glb, triangle
-from tests.support.submissions.hostile.cases import Cases
+from tests.support.submissions.hostile.cases import Cases, Content
 
 MANIFEST = Manifest(
     challenge="hostile",
@@ -25,7 +25,7 @@ MANIFEST = Manifest(
 CASES = Cases()
 
 
-def refused(sentence: str, name: str, **contents: bytes) -> None:
+def refused(sentence: str, name: str, **contents: Content) -> None:
     CASES.files(sentence, name, contents)
 
 
@@ -75,8 +75,6 @@ def many_instances(count: int) -> bytes:
     scene.mesh(np.zeros((999, 3)))
     return scene.glb()
 
-
-BOMB = "data:application/octet-stream;base64," + base64.b64encode(bytes(9_000_000)).decode()
 
 refused(r"chunk 0: claims 4294967295 bytes, \d+ are left in the file", "vase.glb", glb_huge_chunk=patched(12, 2**32 - 1))
 refused(r"vase.glb: claims 4294967295 bytes but has \d+", "vase.glb", glb_huge_length=patched(8, 2**32 - 1))
@@ -177,7 +175,13 @@ refused(
 refused(r"has no data; send it as .glb", "vase.gltf", gltf_no_data=gltf_with_buffer())
 refused(r"has a data URI (that is not|with broken) base64", "vase.gltf", gltf_percent=gltf_with_buffer(uri="data:,abc"))
 refused(r"has a data URI with broken base64", "vase.gltf", gltf_broken_base64=gltf_with_buffer(uri="data:;base64,\u00e9*"))
-refused(r"buffers\[0\]: claims 1000000000 bytes but holds 9000000", "vase.gltf", gltf_bomb=gltf_with_buffer(uri=BOMB, byteLength=10**9))
+refused(
+    r"buffers\[0\]: claims 1000000000 bytes but holds 9000000",
+    "vase.gltf",
+    gltf_bomb=lambda: gltf_with_buffer(
+        uri="data:application/octet-stream;base64," + base64.b64encode(bytes(9_000_000)).decode(), byteLength=10**9
+    ),
+)
 
 # --- PLY
 

@@ -1,5 +1,6 @@
 """Images that mean harm, or are broken as real ones are."""
 
+import functools
 import io
 import struct
 import zipfile
@@ -10,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 from submissions.manifest import Item, Manifest
-from tests.support.submissions.hostile.cases import Cases, zipped
+from tests.support.submissions.hostile.cases import Cases, Content, zipped
 
 WIDTH, HEIGHT = 40, 28
 ANY = (16_384, 16_384)
@@ -33,12 +34,12 @@ Y, X = np.mgrid[0:HEIGHT, 0:WIDTH]
 PIXELS = np.stack([X * 6, Y * 9, (X + Y) * 3], axis=-1).astype(np.uint8)
 
 
-def refused(sentence: str, case: str, **contents: bytes) -> None:
+def refused(sentence: str, case: str, **contents: Content) -> None:
     """A case of files garden/a.png and so on; names are given as a_png."""
     together(sentence, case, {f"garden/{name.replace('_', '.')}": data for name, data in contents.items()})
 
 
-def together(sentence: str, case: str, files: dict[str, bytes]) -> None:
+def together(sentence: str, case: str, files: dict[str, Content]) -> None:
     """A case of several files in one zip."""
     CASES[case] = (lambda folder: zipped(folder, files.items(), zipfile.ZIP_STORED), sentence)
 
@@ -102,14 +103,19 @@ refused("is .* at most .* here", "a file far larger than its pixels", a_png=GOOD
 
 # --- bombs within
 
+
+@functools.cache
+def hundred_megabytes() -> bytes:
+    """A chunk's text that unpacks to them."""
+    return b"x\0\0" + zlib.compress(bytes(10**8))
+
+
 refused(
     "cannot be decoded",
     "colour profile that unpacks to 100 MB",
-    a_png=png(WIDTH, HEIGHT, chunk(b"iCCP", b"x\0\0" + zlib.compress(bytes(10**8)))),
+    a_png=lambda: png(WIDTH, HEIGHT, chunk(b"iCCP", hundred_megabytes())),
 )
-refused(
-    "cannot be decoded", "comment that unpacks to 100 MB", a_png=png(WIDTH, HEIGHT, chunk(b"zTXt", b"x\0\0" + zlib.compress(bytes(10**8))))
-)
+refused("cannot be decoded", "comment that unpacks to 100 MB", a_png=lambda: png(WIDTH, HEIGHT, chunk(b"zTXt", hundred_megabytes())))
 refused(
     "more than 100 scans",
     "progressive jpeg of a thousand scans",
