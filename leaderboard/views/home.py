@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -57,7 +57,7 @@ class Card:
     snapshot: Snapshot | None
     others: list[Phase]
     rate_url: str
-    missing: Sequence[str]  # items that the first entry lacks
+    missing: Mapping[int, Sequence[str]]  # items that entries lack, by entry
 
     @cached_property
     def front(self) -> Front | None:
@@ -82,7 +82,8 @@ class Card:
     @property
     def item(self) -> str:
         """The item that the pictures show."""
-        return thumbnails.item_of(self.batch, self.missing) if self.batch is not None else ""
+        missing = self.missing.get(self.front.id, ()) if self.front is not None else ()
+        return thumbnails.item_of(self.batch, missing) if self.batch is not None else ""
 
     @property
     def turned_item(self) -> str:
@@ -254,7 +255,7 @@ def cards(challenges: Iterable[Challenge], now: datetime) -> list[Card]:
     asking: dict[int, str] = {}
     for study in Study.objects.filter(phase__in=[phase.pk for phase in every]).asking_everybody(now):
         asking.setdefault(study.phase_id, reverse("rate", args=[study.key]))
-    leads = [snapshot.lead["id"] for snapshot in snapshots.values() if snapshot.lead]
+    leads = [snapshot.lead.get("id") for snapshot in snapshots.values()]
     missing = dict(Submission.objects.filter(pk__in=leads).exclude(missing_items=[]).values_list("pk", "missing_items"))
     made = []
     for challenge, own in phases.items():
@@ -263,8 +264,7 @@ def cards(challenges: Iterable[Challenge], now: datetime) -> list[Card]:
         if snapshot is not None and phase is not None:
             snapshot.redact_since(phase)
         rate_url = next((asking[one.pk] for one in own if one.pk in asking), "")
-        lacks = missing.get(snapshot.lead["id"], ()) if snapshot is not None and snapshot.lead else ()
-        made.append(Card(challenge, phase, when, snapshot, [one for one in own if one != phase], rate_url, lacks))
+        made.append(Card(challenge, phase, when, snapshot, [one for one in own if one != phase], rate_url, missing))
     return made
 
 
