@@ -702,8 +702,8 @@ class Submission(Leased):
         if self.is_on_hold and self.file_key:
             return f"The file of an entry on hold is kept for {days}; then it is removed."
         if not self.file_key:
-            return f"The file of this rejected entry is no longer kept (at most {days}, less where a team has many); upload it again."
-        return f"The file of a rejected entry is kept for at most {days}, less where a team has many; then it is removed."
+            return f"The file of this entry is no longer kept (at most {days}, less where a team has many); upload it again."
+        return f"The file of this entry is kept for at most {days}, less where a team has many; then it is removed."
 
     def duplicates(self) -> models.QuerySet:
         """Earlier uploads of the same bytes by the same team, newest first."""
