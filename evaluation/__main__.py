@@ -12,9 +12,9 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
+from evaluation import score_options
 from evaluation.images import inpaint_command as inpainting
 from evaluation.metrics.description import described
 from evaluation.metrics.mesh.locase import tables_command as locase
@@ -52,29 +52,8 @@ def _parser() -> argparse.ArgumentParser:
     metrics.add_argument("--json", action="store_true", help="print the list as JSON")
     metrics.add_argument("--lines", action="store_true", help="with KEY: print the lines that a test of the metric's definition needs")
     score = commands.add_parser("score", help="score predictions against a reference", allow_abbrev=False)
-    score.add_argument(
-        "--metric",
-        action="append",
-        default=[],
-        metavar="KEY[:SLUG]",
-        help="a metric, or the folder or zip of a metric program (./my-metric); SLUG tells two uses of one metric apart; default: the "
-        "manifest's metrics, or all",
-    )
-    score.add_argument(
-        "--sandbox", action="store_true", help="run metric programs in a sandbox, as the server does; use it for programs by others"
-    )
-    score.add_argument(
-        "--param",
-        action="append",
-        default=[],
-        metavar="KEY.NAME=VALUE",
-        help="a parameter of a metric (KEY, or SLUG for that column only)",
-    )
-    score.add_argument("--manifest", type=Path, metavar="FILE", help="use units, metrics and parameters of this manifest's phase")
-    fetching.add_cache(score)
+    score_options.add_to(score)
     score.add_argument("--json", action="store_true", help="print the scores as JSON")
-    score.add_argument("prediction", type=Path, metavar="PREDICTION", help="file, folder or zip")
-    score.add_argument("reference", type=Path, metavar="REFERENCE", help="file, folder or zip")
     properties.add_to(commands)
     training.add_to(commands)
     locase.add_to(commands)
@@ -120,14 +99,7 @@ def _score(options: argparse.Namespace) -> int:
     # Loads the file readers, which listing the metrics need not.
     from evaluation import local
 
-    if options.cache:
-        weights.use_cache(options.cache)
-    own = [metric for metric in options.metric if local.is_path(metric)]
-    if own and not options.sandbox:
-        print(
-            f"{', '.join(own)} runs without a sandbox, with all that you may do on this machine; add --sandbox if it is not your own.",
-            file=sys.stderr,
-        )
+    score_options.prepare(options)
     try:
         outcome = local.score(
             options.prediction,

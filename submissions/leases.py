@@ -157,11 +157,11 @@ class Leased(Failable):
     """
 
     without_result = ""  # why the attempt in hand had none, in words for the log
-    # Fields set in a row that is returned, and in one that begins again.
+    # Fields set in a row that nobody holds any more, in one that is returned, and in one that begins again.
+    UNHELD: ClassVar[dict[str, None]] = {"lease_token": None, "lease_until": None}
     GIVEN_BACK: ClassVar[dict[str, Any]] = {}
     ANEW: ClassVar[dict[str, Any]] = {
-        "lease_token": None,
-        "lease_until": None,
+        **UNHELD,
         "attempts": 0,
         "losses": 0,
         "lost": [],
@@ -208,7 +208,7 @@ class Leased(Failable):
 
     def give_up(self, why: Why, detail: str) -> None:
         """Fail the row for good; here for kinds of row that have a State of their own."""
-        ended = {"state": self.State.FAILED, "finished_at": database_clock.now(), "lease_token": None, "lease_until": None}
+        ended = {"state": self.State.FAILED, "finished_at": database_clock.now(), **self.UNHELD}
         self.under_lease().update(**ended, **self.failed_by(why, detail))
 
     def lose(self, what: str, now: datetime | None = None) -> bool:

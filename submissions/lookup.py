@@ -150,8 +150,8 @@ def challenge_for(user: Any, slug: str, action: str = "challenge.see") -> Challe
     return challenge_place(user, slug, action).challenge
 
 
-def phase_for(user: Any, challenge: str, slug: str, action: str = "phase.see") -> Phase:
-    return phase_place(user, challenge, slug, action).phase
+def phase_for(user: Any, challenge: str, slug: str) -> Phase:
+    return phase_place(user, challenge, slug).phase
 
 
 def submission_for(user: Any, pk: int, action: str = "submission.see") -> Submission:

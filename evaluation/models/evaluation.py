@@ -231,7 +231,7 @@ class Evaluation(Failable):
             for name, value in failed.items():
                 setattr(locked, name, value)
             locked.save(update_fields=["state", "finished_at", *failed])
-            locked.parts.filter(state=Part.State.WAITING).update(state=Part.State.DROPPED, lease_token=None, lease_until=None)
+            locked.parts.filter(state=Part.State.WAITING).update(state=Part.State.DROPPED, **Part.UNHELD)
             if locked.batch.state == EvaluationBatch.State.CURRENT:
                 locked.submission.fail(why, detail)
 
@@ -257,7 +257,7 @@ class Evaluation(Failable):
         with transaction.atomic():
             self.lock_phase(self.pk)
             Evaluation.objects.filter(pk=self.pk, state=self.State.RUNNING).update(state=self.State.CANCELLED, finished_at=timezone.now())
-            self.parts.exclude(state=Part.State.DONE).update(state=Part.State.DROPPED, lease_token=None, lease_until=None)
+            self.parts.exclude(state=Part.State.DONE).update(state=Part.State.DROPPED, **Part.UNHELD)
 
 
 def _cost(evaluation: Evaluation) -> dict[str, float]:
@@ -384,7 +384,7 @@ class Part(Deferrable):
         if self.token_id is None:
             return super().lose(what, now)
         rows = self.under_lease() if now is None else self.under_lease().filter(lease_until__lte=now)
-        if not rows.update(lease_token=None, lease_until=None, attempts=F("attempts") - 1, **self.GIVEN_BACK):
+        if not rows.update(attempts=F("attempts") - 1, **self.UNHELD, **self.GIVEN_BACK):
             return False
         log.warning("a remote worker lost its part", part=self.pk, worker=self.worker, scored=self.scored, seconds=self.seconds_held(now))
         WorkerToken.note_left(self.token_id, self.pk, in_vain=True)
@@ -404,7 +404,7 @@ class Part(Deferrable):
             if not held.exists():
                 return False
             if not crosscheck.settle(self, result, {"seconds": seconds or {}, **made}):
-                held.update(lease_token=None, lease_until=None, attempts=0, started_at=None, **self.GIVEN_BACK)
+                held.update(attempts=0, started_at=None, **self.UNHELD, **self.GIVEN_BACK)
                 worker_notify.after_commit("work" if self.device == "cpu" else "gpu")
                 return True
             self._keep(held, result, seconds, fits)
@@ -417,8 +417,7 @@ class Part(Deferrable):
             seconds=seconds,
             fits=dict(fits or {}),
             finished_at=timezone.now(),
-            lease_token=None,
-            lease_until=None,
+            **self.UNHELD,
         )
         if kept:
             self.evaluation.close_if_complete()
@@ -475,6 +474,6 @@ class Part(Deferrable):
         why = replace(why, numbers={**why.numbers, "first": self.start + 1, "last": self.stop})
         with transaction.atomic():
             Evaluation.lock_phase(self.evaluation_id)
-            failed = self.under_lease().update(state=self.State.FAILED, lease_token=None, lease_until=None, **self.failed_by(why, detail))
+            failed = self.under_lease().update(state=self.State.FAILED, **self.UNHELD, **self.failed_by(why, detail))
             if failed:
                 self.evaluation.fail(why, detail)

@@ -50,8 +50,7 @@ class Taps(nn.Sequential):
         return x
 
 
-SQUEEZENET_TAPS = (2, 5, 8, 10, 11, 12, 13)
-SQUEEZENET_CHANNELS = (64, 128, 256, 384, 384, 512, 512)  # of the seven feature maps; their strides are 2, 4, 8, 16, 16, 16, 16
+SQUEEZENET_TAPS = (2, 5, 8, 10, 11, 12, 13)  # the strides of their maps are 2, 4, 8, 16, 16, 16, 16
 
 
 class Fire(nn.Module):
@@ -106,7 +105,6 @@ def _pool() -> nn.Module:
 
 
 ALEXNET_TAPS = (2, 5, 8, 10, 12)
-ALEXNET_CHANNELS = (64, 192, 384, 256, 256)
 
 
 class AlexNet(nn.Module):
@@ -139,7 +137,6 @@ class AlexNet(nn.Module):
 
 VGG_BLOCKS = ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3))  # channels and convolutions between two poolings
 VGG_TAPS = (4, 9, 16, 23, 30)  # relu1_2, relu2_2, relu3_3, relu4_3, relu5_3
-VGG_CHANNELS = (64, 128, 256, 512, 512)
 
 
 class Vgg16(nn.Module):

@@ -21,7 +21,8 @@ from typing import Any, Protocol
 
 import httpx
 
-from evaluation.networks.weights import CHUNK, PublishedFile, WeightsError, file_digest
+from evaluation.networks.weights import CHUNK, PublishedFile, WeightsError
+from submissions.formats.file_digest import file_digest
 
 ATTEMPTS = 6  # in a row that bring nothing
 LONGEST_PAUSE = 30.0

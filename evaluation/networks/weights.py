@@ -18,6 +18,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Protocol
 
+from submissions.formats.file_digest import file_digest
+
 _HERE = Path(__file__).parent.parent
 _MESH = _HERE / "metrics" / "mesh"
 _FOLDERS = {  # of the shipped sets, by network; those of saucd_w and wf_learned hold none
@@ -196,12 +198,6 @@ class Weights:
     def read(self) -> bytes:
         """The bytes of the (first) file; WeightsError as `paths` raises it."""
         return self.paths()[0].read_bytes()
-
-
-def file_digest(path: Path) -> str:
-    """The sha256 of a file in hex, read piece by piece."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 _TORCHVISION = "https://download.pytorch.org/models"

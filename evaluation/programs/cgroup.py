@@ -67,19 +67,19 @@ class Cgroup:
 class Parent:
     """The group above those that podman makes for one container."""
 
-    def __init__(self, name: str, root: Path = ROOT) -> None:
-        self.name, self._root = name, root
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     def seconds(self) -> float:
         """Processor time that was used by now; 0 where nothing counts it, or podman has not begun."""
-        for file in (self._root / "cpuacct" / self.name / "cpuacct.usage", self._root / self.name / "cpu.stat"):
+        for file in (ROOT / "cpuacct" / self.name / "cpuacct.usage", ROOT / self.name / "cpu.stat"):
             with contextlib.suppress(OSError, ValueError):
                 return counted(file.read_text())
         return 0.0
 
     def remove(self) -> None:
         for _ in range(50):  # podman's monitor ends a little later
-            tops = [top for top in (*self._root.glob(f"*/{self.name}"), self._root / self.name) if top.exists()]
+            tops = [top for top in (*ROOT.glob(f"*/{self.name}"), ROOT / self.name) if top.exists()]
             for folder in [folder for top in tops for folder, _, _ in os.walk(top, topdown=False)]:
                 with contextlib.suppress(OSError):
                     os.rmdir(folder)

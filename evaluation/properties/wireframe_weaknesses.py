@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -43,14 +43,13 @@ def _apart(frame: Wireframe) -> Wireframe:
     return Wireframe(frame.vertices[frame.edges].reshape(-1, 3), np.arange(2 * len(frame.edges)).reshape(-1, 2))
 
 
-def _split(frame: Wireframe, pieces: int = 2) -> Wireframe:
-    """The same lines, every edge cut into equal pieces."""
+def _split(frame: Wireframe) -> Wireframe:
+    """The same lines, every edge cut in the middle."""
     vertices = [*frame.vertices]
     edges: list[tuple[int, int]] = []
     for a, b in frame.edges:
-        cuts = [a, *range(len(vertices), len(vertices) + pieces - 1), b]
-        vertices += [frame.vertices[a] + k / pieces * (frame.vertices[b] - frame.vertices[a]) for k in range(1, pieces)]
-        edges += pairwise(cuts)
+        edges += [(a, len(vertices)), (len(vertices), b)]
+        vertices.append(frame.vertices[a] + 0.5 * (frame.vertices[b] - frame.vertices[a]))
     return _frame(vertices, edges)
 
 

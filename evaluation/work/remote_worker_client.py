@@ -41,6 +41,7 @@ from evaluation.work.child import SCORED
 from evaluation.work.limited import PROGRAM_SHARE, JobFailed, LeaseLost, Limits, Sandbox, folder_in
 from submissions.client.command import minutes
 from submissions.client.transfer import PATIENCE_SECONDS, RefusedByServer, Server, ServerError, Trouble
+from submissions.formats.file_digest import file_digest
 
 OK, USAGE, REFUSED, TROUBLE, STOPPED = 0, 2, 3, 4, 143
 EXIT_CODES = """exit codes:
@@ -406,7 +407,7 @@ class Worker:
         if not all(one.is_relative_to(root) for one in (path, note)) or not HEX.fullmatch(described["sha256"]):
             raise Missing("The server names weights outside the folder of weights.")
         path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists() or weights.file_digest(path) != described["sha256"]:
+        if not path.exists() or file_digest(path) != described["sha256"]:
             self.server.download(described["url"], path, described["size"], described["sha256"])
         if not note.exists() or note.read_text() != described["note"]:
             note.write_text(described["note"])

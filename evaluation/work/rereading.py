@@ -40,16 +40,16 @@ class Found:
 def stale_entries() -> models.QuerySet:
     """Scored entries whose files an earlier reader of their family has read."""
     known = Submission.objects.sent().filter(status__in=[Status.SCORED, Status.SCORING]).exclude(artifact_key="")
-    return known.filter(_older("phase__challenge__family"))
+    return known.filter(_older())
 
 
 def stale_references() -> models.QuerySet:
     """References whose files an earlier reader of their family has read, and that nobody has looked through since."""
-    return Reference.objects.filter(_older("phase__challenge__family"))
+    return Reference.objects.filter(_older())
 
 
-def _older(family: str) -> models.Q:
-    wanted = [models.Q(**{family: one.key, "reader__lt": one.reader}) for one in FAMILIES.values() if one.reader > 1]
+def _older() -> models.Q:
+    wanted = [models.Q(phase__challenge__family=one.key, reader__lt=one.reader) for one in FAMILIES.values() if one.reader > 1]
     return models.Q(*wanted, _connector=models.Q.OR) if wanted else models.Q(pk__in=[])
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from itertools import chain
+from datetime import datetime, timedelta
+from itertools import chain, pairwise
 
 from leaderboard.records.board import Board, BoardEntry
 from leaderboard.records.history import (
@@ -39,16 +39,18 @@ WIDTH, ROW, TOP, LEFT, RIGHT = 720, 26, 14, 26, 190  # of the drawing
 @dataclass(frozen=True)
 class Moment:
     """One kept ranking that became the current one at a time: its digest, and the ranking. `made` is of one that is shown again: when it
-    was made. `same` are the digests of those that followed without a visible change."""
+    was made. `same` are the digests of those that followed without a visible change. `until` is of one whose time is not known: it became
+    the current one between `at` and then."""
 
     digest: str
     at: datetime
     board: Board
     made: datetime | None = None
     same: tuple[str, ...] = ()
+    until: datetime | None = None
 
 
-RankDot = tuple[float, float, datetime, int]  # across and down, when the ranking was made, and the rank
+RankDot = tuple[float, float, Moment, int]  # across and down, the ranking, and the rank
 
 
 @dataclass(frozen=True)
@@ -68,10 +70,20 @@ class RankLine:
 class RankChart:
     lines: tuple[RankLine, ...]
     ticks: tuple[tuple[float, int], ...]  # (height, rank)
-    dates: tuple[tuple[float, datetime], ...]
+    dates: tuple[tuple[float, Moment], ...]
     width: int
     height: int
     right: float
+
+
+def dated(moments: Sequence[Moment], now: datetime) -> list[Moment]:
+    """The rankings, given from the oldest to the newest, with `until` for returns of before their times were stored: their migration, 0049,
+    dates them just after the ranking before, so two such may have the same time."""
+    found = list(moments)
+    for n, (before, after) in enumerate(pairwise(moments), start=1):
+        if after.made is not None and after.at - before.at <= timedelta(microseconds=1):
+            found[n] = replace(after, until=next((one.at for one in moments[n:] if one.at > after.at), now))
+    return found
 
 
 def folded(moments: Sequence[Moment]) -> list[Moment]:
@@ -86,21 +98,21 @@ def folded(moments: Sequence[Moment]) -> list[Moment]:
     return found
 
 
-def steps(moments: Sequence[Moment], left: Mapping[int, tuple[datetime, Leaving]] | None = None) -> list[Step]:
+def steps(moments: Sequence[Moment], left: Mapping[int, tuple[datetime, Leaving]] | None = None, is_cut: bool = False) -> list[Step]:
     """The steps between `folded` rankings, given from the oldest to the newest, the newest step first. `left` says since when and why an
-    entry is on the board no more, by its id, where that may be said."""
+    entry is on the board no more, by its id, where that may be said. `is_cut` says that older rankings are kept."""
     found = []
     for before, after in zip([None, *moments], moments, strict=False):
         board = after.board
         changes: list[Change] = []
         if before is None:
-            changes = [Opened(board.n_entries)]  # those of teams, as the board counts them
+            changes = [] if is_cut else [Opened(board.n_entries)]  # those of teams, as the board counts them
         else:
-            reasons = {pk: why for pk, (since, why) in (left or {}).items() if since <= after.at}
+            reasons = {pk: why for pk, (since, why) in (left or {}).items() if since <= (after.until or after.at)}
             changes = [Again(after.made)] if after.made is not None else []
             changes += [one for one in _changes(before.board, board, reasons) if one is not None]
         leaders = tuple(board.entries[at].name for at in board.overall.leaders)
-        found.append(Step(after.digest, after.at, leaders, board.n_entries, tuple(changes), after.same))
+        found.append(Step(after.digest, after.at, leaders, board.n_entries, tuple(changes), after.same, after.until is not None))
     return found[::-1]
 
 
@@ -212,7 +224,7 @@ def chart(moments: Sequence[Moment]) -> RankChart | None:
     taken: list[float] = []
     for pk in shown:
         own = ranks[pk]
-        dots = tuple((round(LEFT + n * step, 1), height(rank), moments[n].at, rank) for n, rank in enumerate(own) if rank is not None)
+        dots = tuple((round(LEFT + n * step, 1), height(rank), moments[n], rank) for n, rank in enumerate(own) if rank is not None)
         now = own[-1]
         assert now is not None
         y = height(now)
@@ -222,7 +234,7 @@ def chart(moments: Sequence[Moment]) -> RankChart | None:
         lines.append(RankLine(pk, newest.entries[places[-1][pk]].name, _path(own, dots), dots, y, now, now == 1))
     ticks = tuple((height(rank), rank) for rank in range(1, lowest + 1))
     ends = (0, len(moments) - 1)
-    dates = tuple((round(LEFT + n * step, 1), moments[n].at) for n in ends)
+    dates = tuple((round(LEFT + n * step, 1), moments[n]) for n in ends)
     bottom = max([height(lowest), *taken])
     return RankChart(tuple(lines), ticks, dates, WIDTH, round(bottom + 34), WIDTH - RIGHT)
 

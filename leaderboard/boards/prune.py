@@ -55,17 +55,16 @@ def prune_snapshots(now: datetime) -> int:
     phases = Phase.objects.filter(snapshots__created_at__lt=until, snapshots__opened_at=None).distinct()
     total = 0
     for phase, audience in product(phases, Snapshot.Audience.values):
-        rows = Snapshot.objects.filter(phase=phase, audience=audience).order_by("created_at", "pk")
-        snapshots = list(rows.values_list("pk", "created_at", "revision", "opened_at"))
-        passing = [
-            pk
-            for (pk, made, revision, opened), (_, followed, later, _) in pairwise(snapshots)
-            if opened is None
-            and made < until
-            and followed - made < STOOD
-            and followed.astimezone(UTC).date() == made.astimezone(UTC).date()
-            and revision < later  # else the ranking was as it was before, and this one stood again
-        ]
+        rows = Snapshot.objects.filter(phase=phase, audience=audience)
+        snapshots = list(rows.only("created_at", "again_at", "opened_at"))
+        times = sorted((at, one.pk) for one in snapshots for at in one.current_from)
+        # A ranking that was the current one several times stays for the sake of any of them.
+        stays = {pk for at, pk in times[-1:]} | {one.pk for one in snapshots if one.opened_at is not None}
+        for (at, pk), (followed, _) in pairwise(times):
+            is_last_of_day = followed.astimezone(UTC).date() != at.astimezone(UTC).date()
+            if at >= until or followed - at >= STOOD or is_last_of_day:
+                stays.add(pk)
+        passing = sorted({pk for _, pk in times} - stays)
         removed = 0
         for start in range(0, len(passing), BUNDLE):
             # Asked again as they go: one that was opened, or became the newest again meanwhile, stays.

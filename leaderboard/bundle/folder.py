@@ -16,6 +16,7 @@ from evaluation.work.picture_import import rewritten_picture
 from evaluation.work.reference_import import Unreadable, items_of
 from evaluation.work.sandbox import Sandbox, sandbox
 from leaderboard.bundle.definition import FileDef, ReferenceDef
+from submissions.formats.file_digest import file_digest
 from submissions.formats.render.page_picture import MAX_FILE_BYTES
 from submissions.formats.yaml_document import Reader
 from submissions.kinds import Family
@@ -149,9 +150,7 @@ def text_in(path: Path, reader: Reader, key: str, most: int, encoding: str = "ut
 
 
 def local_file(path: Path, kind: str, name: str, title: str) -> FileDef:
-    with path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    return FileDef(kind=kind, name=name, title=title, size=path.stat().st_size, sha256=digest, content=lambda: path)
+    return FileDef(kind=kind, name=name, title=title, size=path.stat().st_size, sha256=file_digest(path), content=lambda: path)
 
 
 def picture_file(given: bytes, name: str, title: str, child: Sandbox) -> FileDef:

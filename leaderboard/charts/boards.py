@@ -12,7 +12,7 @@ from typing import TypeGuard
 import numpy as np
 
 from leaderboard.records.board import ColumnHead
-from leaderboard.records.chart import Axis, Bars, Box, Chart, Dot, Dots, Level, Line, Mark, short
+from leaderboard.records.chart import Axis, Bars, Box, Chart, Dot, Dots, Level, Line, Mark, labels
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.uncertainty import Paired
 from leaderboard.wording.digits import rounded
@@ -24,10 +24,11 @@ MAX_POINTS = 3000  # single points drawn in one chart
 
 @dataclass(frozen=True)
 class Series:
-    """One entry's values, in the order of the items; None where there is none."""
+    """One entry's values, in the order of the items; None where there is none. `method` is its label less its team."""
 
     label: str
     values: Sequence[float | None]
+    method: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,22 +48,24 @@ class Point:
 
 @dataclass(frozen=True)
 class CostPoint:
-    """One entry's score with its interval, and what it costs, as its team states it."""
+    """One entry's score with its interval, and what it costs, as its team states it. `method` is its label less its team."""
 
     label: str
     cost: float
     value: float
     low: float | None = None
     high: float | None = None
+    method: str = ""
 
 
 @dataclass(frozen=True)
 class RankRow:
-    """One entry's rank with its interval, None where it has none."""
+    """One entry's rank with its interval, None where it has none. `method` is its label less its team."""
 
     label: str
     rank: int | None
     interval: tuple[int, int] | None = None
+    method: str = ""
 
     @property
     def words(self) -> str:
@@ -73,30 +76,29 @@ def distributions(metric: ColumnHead, series: Sequence[Series], items: Sequence[
     """Spread of each entry's values over the items: a box and, if they are few enough to be distinguished, every item as a point. Entries
     in the order given, at most the first 30."""
     columns = ("Entry", "Values", "Minimum", "Lower quartile", "Median", "Upper quartile", "Maximum")
-    finite = [(one.label, [(v, i) for v, i in zip(one.values, items, strict=True) if _finite(v)]) for one in series]
-    finite = [(label, pairs) for label, pairs in finite if pairs]
+    finite = [(one, [(v, i) for v, i in zip(one.values, items, strict=True) if _finite(v)]) for one in series]
+    finite = [(one, pairs) for one, pairs in finite if pairs]
     if not finite:
         return Chart(f"No entry has a value for {metric.title} yet.", columns)
     drawn = finite[:MAX_ENTRIES]
     all_points = sum(len(pairs) for _, pairs in drawn) <= MAX_POINTS
-    boxes, rows, medians = [], [], []
-    for position, (label, pairs) in enumerate(drawn):
+    shown, boxes, rows, medians = _shown([one for one, _ in drawn]), [], [], []
+    for position, (one, pairs) in enumerate(drawn):
         values = tuple(float(value) for value, _ in pairs)
-        names = tuple(f"{label}\n{item}: {rounded(value).text}" for value, item in pairs)
-        boxes.append(Box(short(label), position, values, names, all_points))
+        names = tuple(f"{one.label}\n{item}: {rounded(value).text}" for value, item in pairs)
+        boxes.append(Box(shown[position], position, values, names, all_points))
         quartiles = np.percentile(values, [0, 25, 50, 75, 100])
         medians.append(float(quartiles[2]))
-        rows.append((label, str(len(values)), *(rounded(float(q)).text for q in quartiles)))
+        rows.append((one.label, str(len(values)), *(rounded(float(q)).text for q in quartiles)))
     first = order(medians, metric.higher_is_better)[0]
     level = medians.count(medians[first]) - 1
     alike = f" and {counted(level, 'other')}" if level else ""
     shown_of = "every entry and baseline" if len(drawn) == len(finite) else f"the first {len(drawn)} of {len(finite)} entries and baselines"
     summary = (
         f"{metric.title} per {noun} for {shown_of if len(finite) > 1 else 'one entry'} ({metric.direction}); "
-        f"the best median is {rounded(medians[first]).text}, of {drawn[first][0]}{alike}."
+        f"the best median is {rounded(medians[first]).text}, of {drawn[first][0].label}{alike}."
     )
-    y = _entry_axis([label for label, _ in drawn])
-    return Chart(summary, columns, tuple(rows), Axis(metric.heading), y, tuple(boxes), height=96 + 30 * len(drawn))
+    return Chart(summary, columns, tuple(rows), Axis(metric.heading), _entry_axis(shown), tuple(boxes), height=96 + 30 * len(drawn))
 
 
 def progress(
@@ -126,8 +128,8 @@ def progress(
             records.append(point)
     best, start, end = records[-1], _clock(came[0]), _clock(came[-1])
     marks: list[Mark] = [
-        Dots((Dot(start, value, label=short(label), side="top right"), Dot(end, value)), short(label), "bar", Line(1.5, "dash"))
-        for label, value in baselines
+        Dots((Dot(start, value, label=label, side="top right"), Dot(end, value)), label, "bar", Line(1.5, "dash"))
+        for label, (_, value) in zip(labels([name for name, _ in baselines]), baselines, strict=True)
     ]
     steps = (*(Dot(_clock(point), point.known) for point in records), Dot(end, best.known))
     marks.append(Dots(steps, "Best so far", "accent", Line(2, is_stepped=True)))
@@ -159,7 +161,7 @@ def cost(metric: ColumnHead, points: Sequence[CostPoint], title: str, n_silent: 
         if not best or _better_side(point.value, best[-1].value, metric.higher_is_better) == 1:
             best.append(point)
     chosen = {id(point) for point in best}
-    line = tuple(Dot(point.cost, point.value, label=short(point.label), side="top right") for point in best)
+    line = tuple(Dot(point.cost, point.value, label=label, side="top right") for point, label in zip(best, _shown(best), strict=True))
     marks: list[Mark] = [Dots(line, "Best at its cost", "accent", Line(2, is_stepped=True))]
     if others := tuple(_priced(point) for point in known if id(point) not in chosen):
         marks.append(Dots(others, "Entries", "soft", symbol="circle-open"))
@@ -193,9 +195,10 @@ def differences(metric: ColumnHead, a: Series, b: Series, items: Sequence[str], 
     bars: dict[int, list[Dot]] = {1: [], -1: [], 0: []}
     for place, ((item, x, y), side) in enumerate(zip(pairs, sides, strict=True)):
         bars[side].append(Dot(place, x - y, f"{item}: {rounded(x).text} against {rounded(y).text}"))
+    first, second = _shown([a, b])
     marks: list[Mark] = [
-        Bars(tuple(bars[1]), f"{short(a.label)} better", "accent"),
-        Bars(tuple(bars[-1]), f"{short(b.label)} better", "warn", is_hatched=True),
+        Bars(tuple(bars[1]), f"{first} better", "accent"),
+        Bars(tuple(bars[-1]), f"{second} better", "warn", is_hatched=True),
     ]
     test = ""
     if result is not None and result.mean_difference is not None:
@@ -242,7 +245,7 @@ def rank_intervals(title: str, entries: Sequence[RankRow]) -> Chart:
     ticks = tuple((rank, str(rank)) for rank in range(1, last + 1)) if last < 9 else None
     x = Axis(f"Rank by {title}", ends=(0.5, last + 0.5), ticks=ticks, is_whole=True)
     rows = [(row.label, str(row.rank), row.words) for row in drawn]
-    y = _entry_axis([row.label for row in drawn])
+    y = _entry_axis(_shown(drawn))
     return Chart(_ranks_in_words(title, ranked, bool(known)), columns, tuple(rows), x, y, tuple(marks), height=96 + 26 * len(drawn))
 
 
@@ -256,9 +259,14 @@ def _ranks_in_words(title: str, ranked: Sequence[RankRow], has_intervals: bool) 
     return f"Ranks by {title} with 95 % intervals for {entries}: {reach}."
 
 
-def _entry_axis(labels: Sequence[str]) -> Axis:
-    """Entries from the top down by position, so that two of the same name stay two."""
-    return Axis(ticks=tuple(enumerate(map(short, labels))), ends=(len(labels) - 0.4, -0.6), has_grid=False)
+def _shown(entries: Sequence[Series] | Sequence[CostPoint] | Sequence[RankRow]) -> list[str]:
+    """The entries' labels in the chart."""
+    return labels([one.label for one in entries], [one.method or one.label for one in entries])
+
+
+def _entry_axis(shown: Sequence[str]) -> Axis:
+    """Entries from the top down by position."""
+    return Axis(ticks=tuple(enumerate(shown)), ends=(len(shown) - 0.4, -0.6), has_grid=False)
 
 
 def _clock(point: Point) -> float:

@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from PIL import Image, ImageDraw, ImageFont
 
+from leaderboard.records.chart import shortened
 from leaderboard.records.front import SlopeLine
 from leaderboard.wording.ranks import place
 
@@ -140,11 +141,6 @@ def legible(name: str, instead: str) -> str:
     letters = [letter for letter in unicodedata.normalize("NFKD", name) if letter.isalnum()]
     written = sum(_drawable(letter) for letter in letters)
     return plain(name) if letters and 2 * written > len(letters) else plain(instead)
-
-
-def shortened(name: str, most: int = 36) -> str:
-    """A name of at most so many letters, cut in its middle: names of one team often differ at the end alone."""
-    return name if len(name) <= most else f"{name[: most - most // 3 - 1].rstrip()}…{name[-(most // 3) :].lstrip()}"
 
 
 def _stroke(size: float, bold: bool) -> float:

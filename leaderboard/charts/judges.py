@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from leaderboard.records.chart import DASHES, SYMBOLS, Axis, Chart, Dot, Dots, Line, Tone, short
+from leaderboard.records.chart import DASHES, SYMBOLS, Axis, Chart, Dot, Dots, Line, Tone, labels
 
 MAX_LINES = 8  # more cannot be followed by eye
 MIN_AXES = 3
@@ -23,13 +23,13 @@ def radar(criteria: Sequence[str], scores: Mapping[str, Sequence[float | None]])
     every = [value for _, values in drawn for value in values if value is not None]
     room = 0.08 * (max(every) - min(every) or 100.0)
     marks = []
-    for place, (name, values) in enumerate(drawn):
+    for place, ((name, values), label) in enumerate(zip(drawn, labels([name for name, _ in drawn]), strict=True)):
         dots = tuple(
             Dot(axis, value, "" if value is None else f"{name}\n{criterion}: {value:.0f}")
             for axis, (criterion, value) in enumerate(zip(criteria, values, strict=True))
         )
         line = Line(2, DASHES[place % len(DASHES)])
-        marks.append(Dots(dots, short(name), _TONES[place % len(_TONES)], line, SYMBOLS[place], size=9))
+        marks.append(Dots(dots, label, _TONES[place % len(_TONES)], line, SYMBOLS[place], size=9))
     counted = f"the first {len(drawn)} of {len(known)}" if len(drawn) < len(known) else f"{len(drawn)}"
     summary = f"Elo of {counted} entries on {len(criteria)} {'criterion' if len(criteria) == 1 else 'criteria'}, further out is better."
     x, y = Axis(names=tuple(criteria)), Axis("Elo", ends=(min(every) - room, max(every) + room))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leaderboard.records.chart import DASHES, SYMBOLS, Axis, Chart, Dot, Dots, Line, short
+from leaderboard.records.chart import DASHES, SYMBOLS, Axis, Chart, Dot, Dots, Line, labels
 from leaderboard.wording.nouns import counted, verb
 
 MAX_LINES = 12  # more cannot be followed by eye
@@ -31,6 +31,7 @@ def bumps(variants: Sequence[str], entries: Sequence[str], ranks: Sequence[Seque
             Dot(way, rank, f"{label}\n{variant}: rank {rank}") for way, (variant, rank) in enumerate(zip(variants, row, strict=True))
         )
         marks.append(Dots(dots, label, "accent" if is_first else "soft", line, SYMBOLS[place], size=9))
+    levels = labels([" = ".join(level) for level in by_rank.values()])
     deepest = max(rank for _, row in drawn for rank in row if rank is not None)
     ever = sum(1 in row for _, row in drawn)
     entries_drawn = f"all {n} ranked entries" if len(drawn) == n else f"the first {len(drawn)} of {n} ranked entries"
@@ -38,8 +39,8 @@ def bumps(variants: Sequence[str], entries: Sequence[str], ranks: Sequence[Seque
         f"Ranks of {entries_drawn} under {len(variants)} ways to rank; {counted(ever, 'entry')} {verb('is', ever)} first in at least one.",
         columns,
         tuple((label, *("–" if rank is None else str(rank) for rank in row)) for label, row in drawn),
-        Axis(ticks=tuple(enumerate(map(short, variants))), ends=(-0.3, len(variants) - 0.7), turned=45),
-        Axis(ticks=tuple((rank, short(" = ".join(by_rank[rank]))) for rank in by_rank), ends=(deepest + 0.6, 0.4), has_grid=False),
+        Axis(ticks=tuple(enumerate(labels(variants))), ends=(-0.3, len(variants) - 0.7), turned=45),
+        Axis(ticks=tuple(zip(by_rank, levels, strict=True)), ends=(deepest + 0.6, 0.4), has_grid=False),
         tuple(marks),
         height=150 + 26 * max(deepest, len(drawn)),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leaderboard.records.chart import Axis, Band, Cells, Chart, Dot, Dots, Line, Mark, Side, short
+from leaderboard.records.chart import Axis, Band, Cells, Chart, Dot, Dots, Line, Mark, Side, labels
 from leaderboard.stats.subsample_stability import Curve
 from leaderboard.wording.nouns import NOUN, plural
 
@@ -44,7 +44,7 @@ def agreement_map(
         for one, row in zip(ordered, values, strict=True)
     )
     cells = Cells("agreement", tuple(map(tuple, values)), said, min([0.5, *flat]), 1.0, tuple(borders))
-    ticks, end = tuple(enumerate(map(short, ordered))), len(ordered) - 0.5
+    ticks, end = tuple(enumerate(labels(ordered))), len(ordered) - 0.5
     x = Axis(ticks=ticks if len(ordered) <= MAX_NAMES else (), ends=(-0.5, end), turned=60, has_grid=False)
     y = Axis(ticks=ticks, ends=(end, -0.5), has_grid=False)
     return Chart(summary, _COLUMNS, tuple(rows[:MAX_ROWS]), x, y, (cells,), height=180 + 15 * len(ordered))
@@ -123,14 +123,15 @@ def _labels(points: Sequence[Point], scale: tuple[float, float]) -> list[tuple[s
     tall = TALL / (scale[1] - scale[0])
     places = [((point.value - low) / ((high - low) or 1.0) * WIDE, (scale[1] - point.mos) * tall) for point in points]
     taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in places]
-    labels: list[tuple[str, Side]] = [("", SIDES[0])] * len(points)
+    shown = labels([point.label for point in points])
+    found: list[tuple[str, Side]] = [("", SIDES[0])] * len(points)
     for n in sorted(range(len(points)), key=lambda n: -points[n].mos):
-        (x, y), wide = places[n], LETTER * len(short(points[n].label))
+        (x, y), wide = places[n], LETTER * len(shown[n])
         sides = ((x - wide / 2, y - 20), (x - wide / 2, y + 6), (x + 7, y - 7), (x - 7 - wide, y - 7))
         for position, (left, top) in zip(SIDES, sides, strict=True):
             box = (left, top, left + wide, top + 14)
             if not any(box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3] for other in taken):
                 taken.append(box)
-                labels[n] = (short(points[n].label), position)
+                found[n] = (shown[n], position)
                 break
-    return labels
+    return found

@@ -4,7 +4,6 @@ file is read, checked and refused by the same reader. PURE.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -21,6 +20,7 @@ from leaderboard.evidence.raw import EvidenceError, RawTable, ReadSheet, read_ta
 from leaderboard.evidence.reading import USUAL_CRITERION, Reading
 from leaderboard.stats.labels import DAMAGED, LABELS
 from submissions.formats.errors import excerpt
+from submissions.formats.file_digest import file_digest
 from submissions.formats.yaml_document import DocumentError
 
 ITEM = ("item", "sample")  # heads of the column of items; files of votes call it a sample
@@ -126,16 +126,11 @@ def read_manifest(path: Path, read_sheet: ReadSheet) -> tuple[Manifest, Reading]
         here = path.parent / file.name
         if not here.is_file() or not here.resolve().is_relative_to(path.parent.resolve()):
             faults.append(f"{file.name} is not beside {path.name}.")
-        elif (digest := _digest(here)) != file.sha256:
+        elif (digest := file_digest(here)) != file.sha256:
             faults.append(other_file(file, digest))
     if faults:
         raise EvidenceError(faults)
     return manifest, reading.read(manifest, path.parent, read_sheet)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 _FIELDS = {
@@ -206,7 +201,7 @@ def _file(name: str, path: Path, sheet: str) -> dict[str, Any]:
     suffix = path.suffix.lower()
     if FORMATS.get(suffix) not in ("csv", "tsv", "xlsx"):
         raise FieldError(name, [f"{path.name} is no table that is read here: a CSV, TSV or XLSX file was expected."])
-    return {"id": name, "path": path.name, "sha256": _digest(path), "bytes": path.stat().st_size, **filled({"sheet": sheet})}
+    return {"id": name, "path": path.name, "sha256": file_digest(path), "bytes": path.stat().st_size, **filled({"sheet": sheet})}
 
 
 def _heads(file: Mapping[str, Any], path: Path, read_sheet: ReadSheet) -> RawTable:

@@ -500,9 +500,9 @@ def _own(path: Path, changed: int) -> EvidenceRecord | None:
 
 
 @cache
-def shipped(folder: Path = RECORDS) -> dict[str, EvidenceRecord]:
+def shipped() -> dict[str, EvidenceRecord]:
     """The records that ship, in the order of `records`."""
-    return _in_order(record_file.of_toml(path.read_text(encoding="utf-8"), path.name) for path in folder.glob("*.toml"))
+    return _in_order(record_file.of_toml(path.read_text(encoding="utf-8"), path.name) for path in RECORDS.glob("*.toml"))
 
 
 def _in_order(found: Iterable[EvidenceRecord]) -> dict[str, EvidenceRecord]:

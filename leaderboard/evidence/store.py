@@ -17,7 +17,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from evaluation.networks import fetching, weights
+from evaluation.networks import fetching
 from evaluation.networks.weights import PublishedFile
 from evaluation.work.sandbox import JobFailed, job_folder, sandbox
 from leaderboard.evidence import canonical, catalogue, reading, record_file
@@ -26,6 +26,7 @@ from leaderboard.evidence.raw import EvidenceError
 from leaderboard.evidence.reading import Reading
 from leaderboard.stats.evidence.record import EvidenceRecord
 from submissions.formats.errors import FormatError, size_text
+from submissions.formats.file_digest import file_digest
 
 RAW, TABLES, ACCEPTED, VERIFIED = "raw", "tables", "accepted.json", "verified.json"
 Ask = Callable[[str], bool]
@@ -144,7 +145,7 @@ def check(manifest: Manifest) -> None:
         path = folder_of(manifest.name) / RAW / file.name
         if not path.is_file():
             faults.append(f"{file.name} is not here; run `manage.py evidence fetch {manifest.name}`.")
-        elif (digest := weights.file_digest(path)) != file.sha256:
+        elif (digest := file_digest(path)) != file.sha256:
             faults.append(other_file(file, digest))
     if faults:
         raise StoreError("\n".join(faults))

@@ -359,7 +359,7 @@ class JudgeRun(Leased):
 
     def release_lease(self, state: str | None = None, why: Why | None = None, detail: str = "", **values: Any) -> bool:
         """Give the run back, and say `why` if something failed; with a state, it ends there unless somebody has stopped it otherwise."""
-        free: dict[str, Any] = {"lease_token": None, "lease_until": None, "attempts": 0, "losses": 0, "lost": []} | values
+        free: dict[str, Any] = {**self.UNHELD, "attempts": 0, "losses": 0, "lost": []} | values
         free |= self.failed_by(why, detail) if why is not None else {}
         if state is None:
             return bool(self.under_lease().update(**free))

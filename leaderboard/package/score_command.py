@@ -17,8 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evaluation import local
-from evaluation.networks import fetch_command as fetching
+from evaluation import local, score_options
 from evaluation.networks import weights
 from leaderboard.package.comparison import CANNOT_TELL, compare
 from leaderboard.package.errors import CannotEvaluate, Rejected
@@ -47,26 +46,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="plumbline", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True)
     score = commands.add_parser("score", help="score predictions against a reference", allow_abbrev=False)
-    score.add_argument("prediction", type=Path, metavar="PREDICTION", help="file, folder or zip")
-    score.add_argument("reference", type=Path, metavar="REFERENCE", help="file, folder or zip")
-    score.add_argument(
-        "--metric",
-        action="append",
-        default=[],
-        metavar="KEY[:SLUG]",
-        help="a metric, or the folder or zip of a metric program (./my-metric); SLUG tells two uses of one metric apart; default: the "
-        "manifest's metrics, or all that need no download",
-    )
-    score.add_argument("--param", action="append", default=[], metavar="KEY.NAME=VALUE", help="a parameter of a metric (KEY, or SLUG)")
+    score_options.add_to(score)
     score.add_argument("--match", default="{id}", metavar="NAME", help="how predictions are called, as pred_{id} (default {id})")
     score.add_argument("--groups", type=Path, metavar="FILE", help="CSV of item and group, over which means and intervals are taken")
     score.add_argument("--unit", default="m", metavar="UNIT", help="of the coordinates: m, cm, mm, … or metres as a number (default m)")
-    score.add_argument("--manifest", type=Path, metavar="FILE", help="use units, metrics and parameters of this manifest's phase")
     score.add_argument("--jobs", type=int, default=1, metavar="N", help="processes that share the items (default 1)")
-    score.add_argument(
-        "--sandbox", action="store_true", help="run metric programs in a sandbox, as the server does; use it for programs by others"
-    )
-    fetching.add_cache(score)
     score.add_argument("--save", type=Path, metavar="FILE", help="write everything to a JSON file")
     score.add_argument("--csv", type=Path, metavar="FILE", help="write the values of each item")
     score.add_argument("--latex", type=Path, metavar="FILE", help="write a table with intervals")
@@ -87,14 +71,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _score(options: argparse.Namespace) -> int:
-    if options.cache:
-        weights.use_cache(options.cache)
-    own = [metric for metric in options.metric if local.is_path(metric)]
-    if own and not options.sandbox:
-        print(
-            f"{', '.join(own)} runs without a sandbox, with all that you may do on this machine; add --sandbox if it is not your own.",
-            file=sys.stderr,
-        )
+    score_options.prepare(options)
     if options.jobs < 1:
         raise ValueError("--jobs must be at least 1.")
     try:

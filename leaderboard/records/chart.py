@@ -6,7 +6,10 @@ Texts are plain: each writer escapes markup in them.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Literal, get_args
 
 Tone = Literal["ink", "soft", "line", "accent", "bar", "warn", "panel"]  # colours of the page, by purpose; panel is the ground
@@ -164,8 +167,18 @@ class Chart:
     is_round: bool = False
 
 
-def short(text: str) -> str:
-    """A name that leaves room for the chart: `method (team)` loses its team first."""
-    if len(text) > LABEL_LENGTH and text.endswith(")"):
-        text = text.rpartition(" (")[0] or text
-    return text if len(text) <= LABEL_LENGTH else f"{text[: LABEL_LENGTH - 1]}…"
+def labels(names: Sequence[str], methods: Sequence[str] = ()) -> list[str]:
+    """Labels that leave room for the chart, no two of them the same: a long `method (team)` is called by its method, one of `methods`,
+    where no other is called so; other long names are cut in their middle; then a number tells apart what is still the same."""
+    times, found = Counter([*names, *methods]), dict[str, None]()
+    for name, method in zip(names, methods or names, strict=True):
+        text = method if len(name) > LABEL_LENGTH and times[method] == 1 else name
+        marks = chain([""], (f" ({n})" for n in count(2)))
+        options = (f"{shortened(text, LABEL_LENGTH - len(mark))}{mark}" for mark in marks)
+        found[next(one for one in options if one not in found)] = None
+    return list(found)
+
+
+def shortened(name: str, most: int = 36) -> str:
+    """A name of at most so many letters, cut in its middle: names of one team often differ at the end alone."""
+    return name if len(name) <= most else f"{name[: most - most // 3 - 1].rstrip()}…{name[-(most // 3) :].lstrip()}"

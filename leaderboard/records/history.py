@@ -126,7 +126,7 @@ class Texts(Change):
 @dataclass(frozen=True)
 class Step:
     """A ranking and how it differs from the one before; `leaders` share first place. `same` are the digests of the rankings that followed
-    without a visible change, the newest last."""
+    without a visible change, the newest last. `at` is when it became the current one, or with `is_after` a time before that."""
 
     digest: str
     at: datetime
@@ -134,3 +134,4 @@ class Step:
     n_entries: int
     changes: tuple[Change, ...]
     same: tuple[str, ...] = ()
+    is_after: bool = False

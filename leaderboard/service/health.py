@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import shutil
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -300,9 +300,9 @@ PROBES: dict[str, Callable[[], str]] = {
 NOTES: dict[str, Callable[[], str]] = {"remote": probe_remote, "clocks": probe_clocks}
 
 
-def _has_just_started(now: datetime | None = None) -> bool:
+def _has_just_started() -> bool:
     """True if the web server or the supervisor came up a moment ago, so that others may still be on their way."""
-    now = now or database_clock.read()
+    now = database_clock.read()
     first = Process.objects.live(now).filter(kind__in=[Process.Kind.WEB, Process.Kind.SUPERVISOR])
     return first.filter(started_at__gt=now - timedelta(seconds=START_SECONDS)).exists()
 

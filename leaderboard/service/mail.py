@@ -108,6 +108,8 @@ def _message(to: str, subject: str, template: str, **context) -> EmailMessage:
 
 def _outcome(submission: Submission) -> list[EmailMessage]:
     """One message to each member who wants it; scores only for those who may see them now."""
+    if submission.status == Status.REJECTED and submission.withdrawn_at is not None:
+        return []  # the team itself ended the wait of an entry on hold
     users = _to_tell(submission.team)
 
     # The scores behind the phase's board, in its order; None for one that waits for a re-evaluation.

@@ -28,7 +28,7 @@ from submissions.formats.errors import MAX_PROBLEMS, TableError, control_charact
 from submissions.formats.spreadsheet_formulas import restored
 from submissions.formats.stand_in import stand_in
 
-VERSION = 25  # of what is computed from answers: raised whenever any number can change
+VERSION = 26  # of what is computed from answers: raised whenever any number can change
 COLUMNS = ("study", "rater", "group", "sample", "left", "right", "choice", "swapped", "seconds", "repeat_of", "criterion")
 # Added behind them, in the order in which they came: a reader of earlier files by the position of a column finds it where it was.
 MORE = ("gold", "order", "at")

@@ -104,8 +104,8 @@ def compute(row: StudyAnalysis, between: Callable[[Leased], None] = lambda row: 
 def _figures(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[], None]) -> StudySummary:
     """Figures of a study's answers on the row's criterion, beside the values of `batch`."""
     study = row.study
-    out = set(study.entries.filter(left_out_at__isnull=False).values_list("label", flat=True))
     if study.from_results:
+        out = set(study.entries.filter(left_out_at__isnull=False).values_list("label", flat=True))
         means, note = published_evidence.means_of(study, row.criterion)
         return replace(analyse_means(means, metric_scores(study, batch, (), means.methods), out), note=note)
     gold: list[tuple[str, str]] = []
@@ -126,7 +126,6 @@ def _figures(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[
         step=step,
         models=judges_of(study, row.criterion),
         damaged=study.damaged,
-        left_out=out if is_rated else (),
         screening=bool(study.screening),
         screened=screened,
         tolerated=judge_substitution.TOLERATED[study.rater_skill],

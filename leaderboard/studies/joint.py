@@ -57,7 +57,6 @@ class Part:
     batch: EvaluationBatch | None
     answers: Sequence[Any]
     gold: Sequence[tuple[str, str]]
-    out: frozenset[str]
     entries: dict[str, str]
     raters: dict[str, str]
 
@@ -66,10 +65,8 @@ class Part:
         criterion = study.leading(study.judged_criteria())
         gold = gold_labels(study)
         given: list[Any]
-        out: frozenset[str] = frozenset()
         if study.kind == Study.Kind.OPINIONS:
             given = list(study.ratings(criterion, counted=True))
-            out = frozenset(study.entries.filter(left_out_at__isnull=False).values_list("label", flat=True))
             reasons = screening.of_scores(rating.canonical(given, study.scale), study.screening) if study.screening else {}
         else:
             given = list(study.votes(criterion, counted=True))
@@ -81,7 +78,6 @@ class Part:
             study.batch,
             [one for one in given if one.rater not in reasons],
             gold,
-            out,
             # Of answers that were brought from elsewhere only the name says which entry it is.
             {label: f"entry {pk}" if pk is not None else f"phase {study.phase_id}: {label}" for label, pk in linked},
             {name: f"account {pk}" if pk is not None else f"study {study.pk}: {name}" for name, pk in accounts},
@@ -108,7 +104,7 @@ def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) 
         raise ValueError("studies of pairs, and of opinion scores on each scale, are not analysed together")
     opinions, scale = studies[0].kind == Study.Kind.OPINIONS, studies[0].scale
     parts = [Part.of(study) for study in studies]
-    damaged = {part.entries[label] for part in parts for label in part.study.damaged | part.out if label in part.entries}
+    damaged = {part.entries[label] for part in parts for label in part.study.damaged if label in part.entries}
     # If an account answered one question in several studies, the first answer counts, whichever study was made first. Imported answers, by
     # raters of their own, keep their order.
     dated = [one for part in parts for one in part.renamed()]
@@ -124,7 +120,6 @@ def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) 
         [pair for pair in gold if set(pair) <= set(answers.methods)],
         step=step,
         damaged=damaged,
-        left_out=damaged if opinions else (),
         fragility=False,
         size=size,
         reference_size=reference_size,

@@ -96,8 +96,8 @@ class MetricCharts:
         for index, pk in zip(best, ids, strict=True):
             values = vectors.get(pk)
             if values is not None and len(values) == len(batch.item_ids):
-                values = np.where(counts, values, math.nan)
-                series.append(boards.Series(self.labels[index], [None if math.isnan(v) else v for v in values.tolist()]))
+                known = [None if math.isnan(v) else v for v in np.where(counts, values, math.nan).tolist()]
+                series.append(boards.Series(self.labels[index], known, self.board.entries[index].name))
         return boards.distributions(self.metric, series, batch.item_ids, noun=self.place.challenge.item_noun)
 
     def progress(self) -> Chart:
@@ -116,7 +116,7 @@ class MetricCharts:
 
     def ranks(self) -> Chart:
         it = self.metric
-        rows = [boards.RankRow(self.labels[i], it.rank[i], it.rank_range(i)) for i in it.order]
+        rows = [boards.RankRow(self.labels[i], it.rank[i], it.rank_range(i), self.board.entries[i].name) for i in it.order]
         return boards.rank_intervals(it.title, rows)
 
     def cost(self, name: str, title: str) -> Chart | None:
@@ -124,7 +124,7 @@ class MetricCharts:
         ranked = [n for n, rank in enumerate(self.metric.rank) if rank is not None]
         costs = []
         for index in ranked:
-            stated, value = getattr(self.board.entries[index], name), self.metric.value[index]
-            if stated and value is not None:
-                costs.append(boards.CostPoint(self.labels[index], float(stated), value, *self.metric.interval(index)))
+            entry, value = self.board.entries[index], self.metric.value[index]
+            if (stated := getattr(entry, name)) and value is not None:
+                costs.append(boards.CostPoint(self.labels[index], float(stated), value, *self.metric.interval(index), entry.name))
         return boards.cost(self.metric, costs, title, len(ranked) - len(costs)) if costs else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -32,7 +32,7 @@ from leaderboard.views import evidence
 from leaderboard.wording import contradiction as wording
 from leaderboard.wording.statement import Statement
 from submissions.kinds import FAMILIES
-from submissions.models import Announcement, Challenge, ChallengeFile, Phase
+from submissions.models import Announcement, Challenge, ChallengeFile, Phase, Submission
 from submissions.models.challenge import MAX_TAGS, TAG
 from submissions.visibility import board_is_out, visible_challenges
 
@@ -57,6 +57,7 @@ class Card:
     snapshot: Snapshot | None
     others: list[Phase]
     rate_url: str
+    missing: Mapping[int, Sequence[str]]  # items that entries lack, by entry
 
     @cached_property
     def front(self) -> Front | None:
@@ -81,7 +82,8 @@ class Card:
     @property
     def item(self) -> str:
         """The item that the pictures show."""
-        return thumbnails.item_of(self.batch) if self.batch is not None else ""
+        missing = self.missing.get(self.front.id, ()) if self.front is not None else ()
+        return thumbnails.item_of(self.batch, missing) if self.batch is not None else ""
 
     @property
     def turned_item(self) -> str:
@@ -253,6 +255,8 @@ def cards(challenges: Iterable[Challenge], now: datetime) -> list[Card]:
     asking: dict[int, str] = {}
     for study in Study.objects.filter(phase__in=[phase.pk for phase in every]).asking_everybody(now):
         asking.setdefault(study.phase_id, reverse("rate", args=[study.key]))
+    leads = [snapshot.lead.get("id") for snapshot in snapshots.values()]
+    missing = dict(Submission.objects.filter(pk__in=leads).exclude(missing_items=[]).values_list("pk", "missing_items"))
     made = []
     for challenge, own in phases.items():
         phase, when = main_phase(own, now, ranked)
@@ -260,7 +264,7 @@ def cards(challenges: Iterable[Challenge], now: datetime) -> list[Card]:
         if snapshot is not None and phase is not None:
             snapshot.redact_since(phase)
         rate_url = next((asking[one.pk] for one in own if one.pk in asking), "")
-        made.append(Card(challenge, phase, when, snapshot, [one for one in own if one != phase], rate_url))
+        made.append(Card(challenge, phase, when, snapshot, [one for one in own if one != phase], rate_url, missing))
     return made
 
 

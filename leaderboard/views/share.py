@@ -22,10 +22,11 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 
 from evaluation.metrics.registry import REGISTRY
 from leaderboard.boards.people import of_board
-from leaderboard.charts.cards import SIZE, shortened
+from leaderboard.charts.cards import SIZE
 from leaderboard.lookup import current_ranking, shown_board, with_board_out
 from leaderboard.models import Study
 from leaderboard.records.cell import Cell
+from leaderboard.records.chart import shortened
 from leaderboard.service.responses import for_everybody
 from leaderboard.views.docs import TITLES
 from leaderboard.views.share_cards import NOBODY, public_front

@@ -17,12 +17,13 @@ from evaluation.metrics import registry
 from leaderboard.boards.comparison import main
 from leaderboard.boards.entry_summary import entry_summary, strips
 from leaderboard.boards.people import People, lines_of, of_board, spread
-from leaderboard.charts.cards import Figure, Row, Sentence, Sheet, SlopeChart, Strip, Words, drawn, legible, shortened
+from leaderboard.charts.cards import Figure, Row, Sentence, Sheet, SlopeChart, Strip, Words, drawn, legible
 from leaderboard.evidence.shown import resembling_words
 from leaderboard.lookup import current_ranking, shown_board, study_of
 from leaderboard.models import Snapshot, StudyAnalysis
 from leaderboard.records.board import Board
 from leaderboard.records.cell import bar, position
+from leaderboard.records.chart import shortened
 from leaderboard.records.front import Contradiction, Front, Turned
 from leaderboard.records.study import Summary
 from leaderboard.service.responses import for_everybody

@@ -11,6 +11,7 @@ from leaderboard.wording.reasons import sentence
 from leaderboard.wording.statement import Statement, name, person
 
 UNKNOWN = "It is not known how certain this is."
+UNTESTED = "The ranks by the metrics are not tested."
 
 
 def others(first: FirstPlace, by: str, what: str = "place") -> str:
@@ -33,7 +34,7 @@ def details(claim: Claim, noun: str = NOUN, before: str = "") -> str:
     if claim.means:
         return "Published means alone do not say how certain this is."
     (ours, *more), (theirs, *level) = claim.metrics, claim.people
-    by_metrics = others(claim.first_by_metrics, "By the metrics", "rank") if claim.first_by_metrics is not None else ""
+    by_metrics = others(claim.first_by_metrics, "By the metrics", "rank") if claim.first_by_metrics is not None else UNTESTED
     with_people = others(claim.first, "By people's answers") if ours == theirs or more or level else ""
     alike = "The figures are the same for all raters and items, so no interval can be computed." if claim.alike else ""
     first = (by_metrics, with_people, alike) if claim.parted is None else (contradiction.how_often(claim.parted),)
@@ -60,6 +61,8 @@ def statement(claim: Claim) -> Statement:
             return Statement.of(person(ours[0]), " leads by the metrics and with people, but first place is not settled.")
         if claim.alike:
             return Statement.of("Metrics and people both put ", person(ours[0]), f" first. {UNKNOWN}")
+        if claim.first_by_metrics is None:
+            return Statement.of("Metrics and people both put ", person(ours[0]), " first.")
         return Statement.of("Metrics and people agree: ", person(ours[0]), " is first.")
     tied = f"With people these two are tied{', corrected for all pairs' if claim.corrected else ''}."
     rest = "Nobody was asked about these two." if not claim.met else UNKNOWN if claim.alike else tied

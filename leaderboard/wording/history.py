@@ -21,6 +21,7 @@ from leaderboard.records.history import (
     Texts,
 )
 from leaderboard.wording.nouns import answer, answers, counted, listed, plural, verb
+from submissions.format_time import in_words
 
 NAMED = 3  # entries that a sentence names; of more it gives the number
 MOVES = 4  # changes of rank that are said of one step
@@ -34,7 +35,7 @@ def change(it: Change) -> str:
         case Opened():
             return f"This is the oldest ranking that is kept. It has {counted(it.n, 'entry')}."
         case Again():
-            return f"The ranking of {it.made:%-d %B %Y, %H:%M} is shown again."
+            return f"The ranking of {in_words(it.made, str(it.made.tzinfo))} is shown again."
         case Scored():
             return _scored(it)
         case Entered():

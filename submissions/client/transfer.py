@@ -12,6 +12,8 @@ from typing import Any, BinaryIO, Self
 
 import httpx
 
+from submissions.formats.file_digest import file_digest
+
 PATIENCE_SECONDS = 600.0  # of waiting for a server that cannot be reached or has trouble
 LONGEST_PAUSE = 15.0  # between attempts, so that the client continues soon after the server is back
 LONGEST_ASKED = 60.0  # that a server may ask for before its answer is taken as a refusal
@@ -227,11 +229,6 @@ def _sentence(response: httpx.Response) -> str:
 # --- uploads
 
 
-def sha256_of(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def upload(server: Server, entry: Entry, started: Callable[[int, int], None], sent: Progress) -> dict[str, Any]:
     """Sends a file and returns the received submission. An upload of the same bytes that was begun before is continued; one
     that stops here leaves its place to others until then.
@@ -239,7 +236,7 @@ def upload(server: Server, entry: Entry, started: Callable[[int, int], None], se
     ``started`` is told the bytes that are there already and all bytes; ``sent`` each further number of bytes, negative
     when some must be sent again. Raises ``ServerError``.
     """
-    reserved = _reserve(server, entry, sha256_of(entry.path))
+    reserved = _reserve(server, entry, file_digest(entry.path))
     if not reserved.get("upload"):
         return reserved  # the same bytes came a moment ago, from another window or before an answer was lost
     address = f"api/v1/submissions/{reserved['id']}"

@@ -343,7 +343,7 @@ class Submission(Leased):
             moved = (
                 type(self)
                 .objects.filter(pk=self.pk, status__in=Status.in_progress())
-                .update(status=Status.CANCELLED, finished_at=now or timezone.now(), lease_token=None, lease_until=None)
+                .update(status=Status.CANCELLED, finished_at=now or timezone.now(), **self.UNHELD)
             )
             if not moved:
                 raise Refused("This entry is already done, so it cannot be cancelled; withdraw it instead.", "done")
@@ -390,8 +390,7 @@ class Submission(Leased):
                     failure="",
                     failure_detail=detail,
                     finished_at=now,
-                    lease_token=None,
-                    lease_until=None,
+                    **self.UNHELD,
                 )
             )
             if moved:
@@ -496,11 +495,7 @@ class Submission(Leased):
         with transaction.atomic():
             self.phase.lock()
             moved = row.filter(status__in=Status.in_progress()).update(
-                status=Status.FAILED,
-                **self.failed_by(why, detail),
-                finished_at=timezone.now(),
-                lease_token=None,
-                lease_until=None,
+                status=Status.FAILED, finished_at=timezone.now(), **self.failed_by(why, detail), **self.UNHELD
             )
             if moved:
                 self.phase.touch_board()
@@ -707,8 +702,8 @@ class Submission(Leased):
         if self.is_on_hold and self.file_key:
             return f"The file of an entry on hold is kept for {days}; then it is removed."
         if not self.file_key:
-            return f"The file of this rejected entry is no longer kept (at most {days}, less where a team has many); upload it again."
-        return f"The file of a rejected entry is kept for at most {days}, less where a team has many; then it is removed."
+            return f"The file of this entry is no longer kept (at most {days}, less where a team has many); upload it again."
+        return f"The file of this entry is kept for at most {days}, less where a team has many; then it is removed."
 
     def duplicates(self) -> models.QuerySet:
         """Earlier uploads of the same bytes by the same team, newest first."""

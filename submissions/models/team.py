@@ -199,7 +199,7 @@ class Team(models.Model):
         own = self.submissions.sent().exclude(received_at__isnull=True, status="cancelled")  # not reservations that were dropped
         return [*own, *self.earlier_entries.all()]
 
-    def why_not_admit(self, user: User, now: datetime | None = None) -> str:
+    def why_not_admit(self, user: User) -> str:
         """Return the sentence that says why `user`, who may be in a team, cannot join; empty where they can, or are a member."""
         here = Membership.objects.filter(challenge_id=self.challenge_id, user=user).select_related("team").first()
         if here is not None and here.team_id == self.pk:
@@ -207,7 +207,7 @@ class Team(models.Model):
         if here is not None and here.team.memberships.count() > 1:
             return f"You are in {here.team.name}, and a person is in one team of a challenge; leave it first."
         if here is not None and here.team.tries_of_members():
-            return self.why_not_merge(here.team, now)
+            return self.why_not_merge(here.team)
         cap = self.challenge.team_size
         if cap is not None and self.memberships.count() >= cap:
             return f"{self.name} is full: this challenge allows {cap} members a team; one has to leave first."
@@ -306,13 +306,13 @@ class Team(models.Model):
                 )
         return ""
 
-    def take_in(self, other: Team, actor: User | None, now: datetime | None = None, dated: bool = True) -> None:
+    def take_in(self, other: Team, actor: User | None, dated: bool = True) -> None:
         """Make the members and entries of `other` this team's, and end it; `Refused` where they cannot become one, see `why_not_merge`."""
         with transaction.atomic():
             # In one order, so that two teams that take each other in cannot block each other.
             if len(Team.objects.select_for_update().filter(pk__in=[self.pk, other.pk]).order_by("pk")) < 2 and other.pk != self.pk:
                 raise Refused("One of the two teams no longer exists; reload the page.", "gone")
-            if why := self.why_not_merge(other, now, dated):
+            if why := self.why_not_merge(other, dated=dated):
                 raise Refused(why, "no_merge")
             phases = list(self.challenge.phases.filter(submissions__team=other).distinct())
             for phase in phases:

@@ -6,7 +6,6 @@ An upload is reserved (`start`), sent in parts (`save_part`, or straight to S3) 
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,10 +16,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from submissions.errors import Refused
+from submissions.formats.file_digest import file_digest
 from submissions.models import AuditEntry, Membership, Phase, Status, Submission, Team
 from submissions.models.entry_texts import checked_sha256
 from submissions.permissions import require
-from submissions.storage.store import BLOCK, Arrived, PartsMissing, StorageError, UploadNotes, part_plan
+from submissions.storage.store import Arrived, PartsMissing, StorageError, UploadNotes, part_plan
 from submissions.storage.stored_files import drop_file, store
 
 log = structlog.get_logger(__name__)
@@ -161,49 +161,36 @@ def finish(submission: Submission, now: datetime | None = None) -> Submission:
     return received
 
 
-def send_whole(
-    user: Any, phase: Phase, path: Path, *, file_name: str, sha256: str = "", now: datetime | None = None, **about: Any
-) -> Submission:
+def send_whole(user: Any, phase: Phase, path: Path, *, file_name: str, **about: Any) -> Submission:
     """The entry of an upload that came in one request, with its file at `path`; or the existing entry, if the team has just sent the same
     bytes."""
     team = team_of(user, phase)
-    arrived_sha256 = _digest(path)
-    if sha256 and sha256.strip().lower() != arrived_sha256:
-        raise Refused(f"{file_name} arrived with another checksum than announced; upload it again.", "checksum")
-    about |= {"file_name": file_name, "size": path.stat().st_size, "sha256": arrived_sha256, "now": now}
-    return _store(Submission.reserve(phase, team, user, **about), path, now)
+    about |= {"file_name": file_name, "size": path.stat().st_size, "sha256": file_digest(path)}
+    return _store(Submission.reserve(phase, team, user, **about), path)
 
 
-def send_baseline(organizer: Any, phase: Phase, path: Path, *, file_name: str, now: datetime | None = None, **about: Any) -> Submission:
+def send_baseline(organizer: Any, phase: Phase, path: Path, *, file_name: str, **about: Any) -> Submission:
     """A baseline of the organizers that lies at `path`, for a board where it competes with nobody. They need no team for it."""
     require(organizer, "challenge.organize", phase.challenge)
-    about |= {"file_name": file_name, "size": path.stat().st_size, "sha256": _digest(path), "now": now}
+    about |= {"file_name": file_name, "size": path.stat().st_size, "sha256": file_digest(path)}
     with transaction.atomic():  # a team without entries would be counted among those that take part
         submission = Submission.reserve(phase, Team.of_baselines(phase.challenge), organizer, is_baseline=True, **about)
         AuditEntry.record(phase.challenge, organizer, "submission.baseline", submission, submission=submission.pk)
-    return _store(submission, path, now)
+    return _store(submission, path)
 
 
-def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
-
-
-def _store(submission: Submission, path: Path, now: datetime | None) -> Submission:
+def _store(submission: Submission, path: Path) -> Submission:
     """Keep the file of a reserved upload and queue the entry."""
     key = f"submissions/{submission.pk}/{submission.sha256[:16]}/{submission.file_name}"
     try:
         store().save_file(key, path)
-        return _receive(submission, Arrived(key, store().size(key), submission.sha256), now)
+        return _receive(submission, Arrived(key, store().size(key), submission.sha256))
     except StorageError:
         _unreserve(submission)
         raise
 
 
-def _receive(submission: Submission, arrived: Arrived, now: datetime | None) -> Submission:
+def _receive(submission: Submission, arrived: Arrived, now: datetime | None = None) -> Submission:
     """Hand what arrived to the model; the entry, which is an earlier one where the team has just sent the same bytes. Refused bytes and
     another entry's bytes are removed. If no other attempt can succeed, the reservation is given back."""
     now = now or timezone.now()

@@ -34,6 +34,7 @@ PURE = (
     "evaluation/local.py",
     "evaluation/reference_warnings.py",
     "evaluation/result_tables.py",
+    "evaluation/score_options.py",
     "evaluation/images",
     "evaluation/metrics",
     "evaluation/networks",

@@ -15,6 +15,7 @@ from evaluation.training.checkpoint import write
 from evaluation.training.errors import reported
 from evaluation.training.preference.votes import Decisions, read
 from evaluation.training.progress import bar, stepping
+from submissions.formats.file_digest import file_digest
 
 if TYPE_CHECKING:
     from evaluation.metrics.wireframe.learned.network import Features
@@ -106,7 +107,7 @@ def _describe(options: argparse.Namespace, about: Study, kept: Decisions, featur
     from evaluation.training.preference.model_card import card, markdown
 
     data = (options.out / "weights.safetensors").read_bytes()
-    said = {**about.said, "simulated": options.simulated or about.simulated, "votes_sha256": weights.file_digest(about.votes)}
+    said = {**about.said, "simulated": options.simulated or about.simulated, "votes_sha256": file_digest(about.votes)}
     parameters = sum(one.numel() for one in training.model.parameters())
     made = datetime.datetime.now(datetime.UTC).date().isoformat()
     described = card(options.name, data, training.plan, features, kept, said, training.results, parameters, made)

@@ -183,10 +183,7 @@ def _done(request: HttpRequest, study: Study, act: str) -> str:
         case "leave_out" | "take_in":
             entry, out = get_object_or_404(study.entries, pk=row_number(sent.get("entry"))), act == "leave_out"
             campaign.leave_out(entry, actor, out)
-            earlier = (
-                "earlier answers still count" if study.kind == Study.Kind.PAIRS else "its scores count in no figure of metrics and no place"
-            )
-            return f"{entry} is {f'not asked about any more; {earlier}' if out else 'asked about again'}."
+            return f"{entry} is {'not asked about any more; earlier answers still count' if out else 'asked about again'}."
         case "remove_rater":
             why = reason(request, "other organizers")
             rater = get_object_or_404(study.raters, pk=row_number(sent.get("rater")))

@@ -125,8 +125,8 @@ def _metrics(phase: Phase) -> tuple[MetricDef, ...]:
 
 
 def _apply_metrics(request: HttpRequest, phase: Phase, metrics: tuple[MetricDef, ...], primary: str = "") -> HttpResponse:
-    """Apply `metrics`. One of them is primary: the one that `primary` names, else the one that was, else the first."""
-    primary = primary or next((metric.slug for metric in metrics if metric.is_primary), metrics[0].slug if metrics else "")
+    """Apply `metrics`. One of them is primary: the one that `primary` names, else the one that was, else the first that may be."""
+    primary = primary or next((metric.slug for metric in metrics if metric.is_primary), "")
     metrics = tuple(replace(metric, is_primary=metric.slug == primary) for metric in metrics)
     after = with_phase(read(phase.challenge), phase.slug, metrics=metrics)
     return confirm_and_apply(request, after, reverse("console_metrics", args=[phase.challenge.slug, phase.slug]))

@@ -35,13 +35,13 @@ def news(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 @organizer
 def edit(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
     row = get_object_or_404(challenge.announcements, pk=pk)
-    form = NewsForm(request.POST or None, instance=row)
+    form, back = NewsForm(request.POST or None, instance=row), reverse("console_news", args=[challenge.slug])
     if request.method == "POST":
-        definition, back = read(challenge), reverse("console_news", args=[challenge.slug])
+        definition = read(challenge)
         if request.POST.get("act") == "remove":
             remaining = tuple(item for item in definition.announcements if item.pk != pk)
             return confirm_and_apply(request, replace(definition, announcements=remaining), back, "Taken back.")
         if form.is_valid():
             changed = tuple(replace(item, **form.cleaned_data) if item.pk == pk else item for item in definition.announcements)
             return confirm_and_apply(request, replace(definition, announcements=changed), back)
-    return page(request, "news_edit", challenge, "news", form=form, item=row)
+    return page(request, "member_edit", challenge, "news", form=form, title="Announcement", list_title="Announcements", back=back)

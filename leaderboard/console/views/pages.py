@@ -47,16 +47,16 @@ def pages(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 @organizer
 def edit(request: HttpRequest, challenge: Challenge, slug: str) -> HttpResponse:
     row = get_object_or_404(challenge.pages, slug=slug)
-    form = PageForm(challenge, request.POST or None, instance=row)
+    form, back = PageForm(challenge, request.POST or None, instance=row), reverse("console_pages", args=[challenge.slug])
     if request.method == "POST":
-        definition, back = read(challenge), reverse("console_pages", args=[challenge.slug])
+        definition = read(challenge)
         if request.POST.get("act") == "remove":
             remaining = tuple(one for one in definition.pages if one.slug != slug)
             return confirm_and_apply(request, replace(definition, pages=remaining), back, f"{row.title} is removed.")
         if form.is_valid():
             changed = tuple(replace(one, **form.cleaned_data) if one.slug == slug else one for one in definition.pages)
             return confirm_and_apply(request, replace(definition, pages=changed), back)
-    return page(request, "page_edit", challenge, "pages", form=form, item=row)
+    return page(request, "member_edit", challenge, "pages", form=form, title=row.title, list_title="Pages", back=back)
 
 
 @organizer

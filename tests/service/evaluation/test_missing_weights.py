@@ -17,6 +17,7 @@ from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric
 from evaluation.networks import weights, yolox
 from evaluation.work import missing_weights, worker
 from submissions.entry_states import Reason
+from submissions.formats.file_digest import file_digest
 from submissions.models import Status, Submission
 from tests.support.evaluation.networks import random_weights
 from tests.support.evaluation.warm_child import warm_child
@@ -46,7 +47,7 @@ def put(seed: int = 0) -> None:
     file = weights.published("yolox-nano")
     torch.save({"model": random_weights.lively(yolox.build("yolox-nano"), seed)}, file.path)
     size = file.path.stat().st_size
-    record = {"sha256": weights.file_digest(file.path), "bytes": size, "source": "a test", "fetched": f"2026-01-0{seed + 1}"}
+    record = {"sha256": file_digest(file.path), "bytes": size, "source": "a test", "fetched": f"2026-01-0{seed + 1}"}
     (file.path.parent / f"{file.filename}.json").write_text(json.dumps(record))
     weights._record.cache_clear()
 

@@ -44,6 +44,12 @@ def rejected(challenge, people) -> Submission:
     return outcome(PhaseFactory(challenge=challenge), people.team, problems=problems, n_problems=40)
 
 
+def test_who_withdrew_an_entry_on_hold_is_not_told_that_it_was_rejected(challenge, people):
+    phase = PhaseFactory(challenge=challenge)
+    outcome(phase, people.team, reason=Reason.KIND, withdrawn_at=timezone.now())
+    assert send_due_mail() == 0 and mail.outbox == [] and not Submission.objects.filter(notified_at=None).exists()
+
+
 def recipients() -> set[str]:
     assert [message for message in mail.outbox if not (len(message.to) == 1 and not message.cc and not message.bcc)] == []
     return {message.to[0] for message in mail.outbox}

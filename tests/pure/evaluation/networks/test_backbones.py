@@ -4,9 +4,13 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from evaluation.networks.backbones import ALEXNET_CHANNELS, SQUEEZENET_CHANNELS, VGG_CHANNELS, AlexNet, SqueezeNet, Vgg16
+from evaluation.networks.backbones import AlexNet, SqueezeNet, Vgg16
 
-STACKS = [(SqueezeNet, SQUEEZENET_CHANNELS), (AlexNet, ALEXNET_CHANNELS), (Vgg16, VGG_CHANNELS)]
+STACKS = [
+    (SqueezeNet, (64, 128, 256, 384, 384, 512, 512)),
+    (AlexNet, (64, 192, 384, 256, 256)),
+    (Vgg16, (64, 128, 256, 512, 512)),
+]
 
 
 @pytest.mark.parametrize(("make", "channels"), STACKS)

@@ -10,6 +10,7 @@ from evaluation.networks import load, weights
 from evaluation.networks.backbones import imagenet
 from evaluation.networks.clip import ClipImageTower
 from evaluation.networks.inception import resize
+from submissions.formats.file_digest import file_digest
 from tests.support.evaluation import official
 from tests.support.evaluation.networks import random_weights
 
@@ -98,7 +99,7 @@ def test_the_heads_that_lpips_publishes_load_and_are_not_negative(monkeypatch):
     real = Path(found.origin).parent / "functional" / "image" / "lpips_models" / "alex.pth"
     file = weights.published("lpips-alex")
     file.path.write_bytes(real.read_bytes())
-    assert weights.file_digest(real) == file.stated
+    assert file_digest(real) == file.stated
     (file.path.parent / f"{file.filename}.json").write_text(json.dumps({"sha256": file.stated}))
     heads = load.load("lpips_alex", "v0.1").heads
     assert [len(head) for head in heads] == [64, 192, 384, 256, 256] and [head for head in heads if not (head >= 0).all()] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 import yaml
@@ -137,6 +138,13 @@ def test_a_wrong_field_is_named(changed, named):
     assert named in sentence
     assert "\n" not in sentence
     assert sentence.endswith((".", "did you mean source?"))
+
+
+def test_all_wrong_fields_are_named_with_their_lines():
+    text = b"key: a1\ntitle: A\nkind: pictures\nhigher_is_better: true\nworst: 0\nrun: python\nentry: a.py:a\nversion: 0\n"
+    with pytest.raises(ProgramError) as refused:
+        document.read(text)
+    assert re.findall(r"metric\.yaml: line (\d+): (\w+):", str(refused.value)) == [("3", "kind"), ("8", "version")]
 
 
 @pytest.mark.parametrize(

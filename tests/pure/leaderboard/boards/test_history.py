@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from leaderboard.boards.history import Moment, chart, folded, steps
+from leaderboard.boards.history import Moment, chart, dated, folded, steps
 from leaderboard.records.board import Board
 from leaderboard.records.history import (
     Again,
@@ -165,6 +165,39 @@ def test_a_ranking_that_is_shown_again_is_one_of_before():
     assert [(step, change) for step in found[1:] for change in step.changes if isinstance(change, Again)] == []
     (alone,) = steps(folded([first, again]))
     assert alone.same == (), "the ranking between is kept no more, and a ranking does not follow itself"
+
+
+class TestReturnsOfUnknownTime:
+    """Those of before returns were stored, which their migration dates a microsecond after the ranking before."""
+
+    FIRST, SECOND, LATER = moments(NOW, without(NOW, 0), without(NOW, 1))
+
+    def again(self, n: int = 1) -> Moment:
+        return replace(self.FIRST, at=self.SECOND.at + timedelta(microseconds=n), made=self.FIRST.at)
+
+    def test_it_was_before_the_next_ranking_or_now(self):
+        now = START + timedelta(days=9)
+        again, other = self.again(), replace(self.again(), digest="3", board=without(NOW, 2))
+        found = dated([self.FIRST, self.SECOND, again, other, self.LATER], now)
+        assert [one.until for one in found] == [None, None, self.LATER.at, self.LATER.at, None]
+        assert [one.until for one in dated([self.FIRST, self.SECOND, again], now)] == [None, None, now]
+        assert dated([self.FIRST, self.SECOND, self.again(1000)], now)[2].until is None, "a stored time"
+
+    @pytest.mark.parametrize(("hours", "reason"), [(20, Leaving.WITHDRAWN), (30, None)])
+    def test_an_entry_withdrawn_until_the_next_ranking_is_said_to_be(self, hours, reason):
+        """The team's other entry counts instead, which was no better."""
+        old = board_of([0.7, 0.5], name=["old", "other"], team_id=[7, 8])
+        better = board_of([0.9, 0.5], name=["better", "other"], team_id=[7, 8])
+        better = better.model_copy(update={"entries": [better.entries[0].model_copy(update={"id": 99}), better.entries[1]]})
+        first, second, later = moments(old, better, without(old, 1))
+        again = replace(first, at=second.at + timedelta(microseconds=1), made=first.at)
+        told = steps(dated([first, second, again, later], later.at), {99: (second.at + timedelta(hours=hours), Leaving.WITHDRAWN)})[1]
+        gone = Gone("better", reason, "" if reason else "old")
+        assert told.is_after and Left((gone,), 0, "best") in told.changes
+
+
+def test_a_list_that_is_cut_does_not_begin_with_the_oldest():
+    assert [step.changes for step in steps(moments(without(NOW, 0), NOW), is_cut=True)][1] == ()
 
 
 def test_entries_that_became_baselines_or_are_none_any_more_are_named():

@@ -240,6 +240,30 @@ class TestCost:
         assert [dot.label for dot in chart.marks[0].dots] == ["b"]
 
 
+PARENT, ABLATION = "Mip-NeRF 360 of Barron et al.", "Mip-NeRF 360 of Barron et al. (no appearance embedding)"
+
+
+def test_an_ablation_does_not_have_the_name_of_its_parent():
+    names = PARENT, ABLATION
+    prices = [CostPoint(name, 10.0**n, 0.5 + n / 10) for n, name in enumerate(names)]
+    found = {
+        "boxes": [box.name for box in distributions(HSS, [Series(name, B.values) for name in names], ITEMS).marks],
+        "ranks": [label for _, label in rank_intervals("HSS", [RankRow(name, n) for n, name in enumerate(names, 1)]).y.ticks],
+        "cost": [dot.label for dot in cost(HSS, prices, "Parameters", 0).marks[0].dots],
+        "differences": [bars.name for bars in differences(HSS, Series(PARENT, A.values), Series(ABLATION, B.values), ITEMS).marks],
+        "baselines": [line.name for line in progress(HSS, POINTS, [(name, 0.3) for name in names]).marks[:2]],
+    }
+    assert {chart: labels for chart, labels in found.items() if len({*labels}) < 2} == {}
+
+
+def test_a_long_name_is_that_of_the_method_alone():
+    team = "gable-net v3 (University of Roofs)"
+    (box,) = distributions(HSS, [Series(team, A.values, "gable-net v3")], ITEMS).marks
+    (dot,) = cost(HSS, [CostPoint(team, 1e6, 0.5, method="gable-net v3")], "Parameters", 0).marks[0].dots
+    ranks = rank_intervals("HSS", [RankRow(team, 1, method="gable-net v3")])
+    assert box.name == dot.label == ranks.y.ticks[0][1] == "gable-net v3" and ranks.rows[0][0] == team
+
+
 SAME = [Series(name, (1.0, 0.5, 1.0, 1.0)) for name in "abc"]
 
 

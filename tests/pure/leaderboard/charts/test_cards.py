@@ -22,7 +22,6 @@ from leaderboard.charts.cards import (
     layout,
     legible,
     plain,
-    shortened,
 )
 from leaderboard.records.front import STEP, TOP, SlopeLine
 
@@ -133,12 +132,6 @@ def test_letters_that_the_font_cannot_write():
     assert plain("Häuser\u202e\nüber Zürich") == "Hauser uber Zurich"
     assert legible("網路重建", "entry 7") == legible("نموذج", "entry 7") == legible("!!", "entry 7") == "entry 7"
     assert legible("網路 gable-net v3", "entry 7") == "gable-net v3" and legible("Müller", "entry 7") == "Muller"
-
-
-def test_a_name_is_cut_in_its_middle():
-    assert shortened("gable-net v3") == "gable-net v3"
-    one, other = shortened(f"{LONG} v1"), shortened(f"{LONG} v2")
-    assert one != other and len(one) <= 36 and one.startswith("a-name") and one.endswith(" v1")
 
 
 def test_the_same_sheet_is_drawn_once():

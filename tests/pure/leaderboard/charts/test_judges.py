@@ -27,6 +27,11 @@ def test_two_criteria_are_parallel_axes_and_many_entries_are_cut():
     assert re.findall(r"\d+", chart.summary) == ["8", "12", "2"]
 
 
+def test_methods_whose_long_names_differ_in_brackets_have_labels_that_differ():
+    names = ("one method with a long name (first)", "one method with a long name (second)")
+    assert len({line.name for line in radar(CRITERIA, {name: [1, 2, 3] for name in names}).marks}) == 2
+
+
 def test_nothing_to_compare_says_so():
     assert radar(CRITERIA, {"one": [1, 2, 3]}).marks == () and radar([], {}).marks == ()
     same = radar(CRITERIA, {"one": [1000, 1000, 1000], "two": [1000, 1000, 1000]})

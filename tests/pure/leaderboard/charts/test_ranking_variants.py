@@ -18,6 +18,13 @@ def test_a_line_for_each_entry_and_the_accent_where_it_is_first_anywhere():
     assert chart.marks[0].dots[1].said == "a\nBorda count: rank 2"
 
 
+def test_entries_whose_long_names_differ_in_brackets_have_labels_that_differ():
+    names = ["one method with a long name (first)", "one method with a long name (second)", "b (Team)", "an entry of a long name"]
+    chart = bumps([f"Chamfer distance of all points ({n})" for n in "ab"], names, [[1, 1], [2, 2], [3, 3], [3, 3]], 4)
+    assert [label for _, label in chart.y.ticks] == ["one method with…(first)", "one method with…(second)", "b (Team) = an e…ong name"]
+    assert len({label for _, label in chart.x.ticks}) == 2
+
+
 def test_the_first_twelve_are_drawn_and_two_orders_are_needed():
     ranks = [[n, n] for n in range(1, 31)]
     chart = bumps(["The board", "Borda count"], [f"e{n}" for n in range(30)], ranks, 30)

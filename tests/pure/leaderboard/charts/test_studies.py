@@ -47,6 +47,14 @@ def points(*places: tuple[float, float]) -> list[Point]:
     return [Point(f"method {n}", value, mos, None, None) for n, (value, mos) in enumerate(places)]
 
 
+def test_entries_whose_long_names_differ_in_brackets_have_labels_that_differ():
+    names = ("one method with a long name (first)", "one method with a long name (second)")
+    (dots,) = scatter("HSS", True, [Point(name, n, 1.0 + n, None, None) for n, name in enumerate(names)]).marks
+    assert len({dot.label for dot in dots.dots} - {""}) == 2
+    ticks = agreement_map(names, [[None, 0.5], [0.5, None]], [[0, 9], [9, 0]], [0, 1], [], "two").y.ticks
+    assert len({label for _, label in ticks}) == 2
+
+
 def test_labels_that_would_lie_over_each_other_are_left_to_the_pointer():
     apart = scatter("PSNR", True, points((20, 2), (25, 3), (30, 4))).marks[0].dots
     assert [dot.label for dot in apart] == ["method 0", "method 1", "method 2"]

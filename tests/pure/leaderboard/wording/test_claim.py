@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from leaderboard.records.claim import Claim, FirstPlace
@@ -113,9 +115,22 @@ def test_who_else_may_be_first(first, said):
     ],
 )
 def test_first_places(claim, said):
+    claim = replace(claim, first_by_metrics=claim.first_by_metrics or SETTLED)
     headline = wording.statement(claim).text
     assert " ".join(filter(None, (headline, wording.details(claim)))) == said
     assert len(headline.split()) <= 20
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        (Claim((A,), (A,), SETTLED), f"Metrics and people both put a first. {wording.UNTESTED}"),
+        (Claim((A,), (A,), OPEN), f"{LEADS} {wording.UNTESTED} By people's answers, the other entry may be first too."),
+        (Claim((A,), (B,), OPEN), f"a leads by the metrics, b with people. With people these two are tied. {wording.UNTESTED}"),
+    ],
+)
+def test_an_order_by_metrics_that_nobody_tested_settles_nothing(claim, said):
+    assert f"{wording.statement(claim).text} {wording.details(claim)}" == said
 
 
 def test_a_ranking_of_before_says_its_reason_as_it_did():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -33,7 +34,9 @@ MOVES = tuple(Move(name, 1, 2) for name in "abcdef")
     [
         (Opened(1), "This is the oldest ranking that is kept. It has 1 entry."),
         (Opened(1200), "This is the oldest ranking that is kept. It has 1,200 entries."),
-        (Again(datetime(2026, 3, 1, 9, 5, tzinfo=UTC)), "The ranking of 1 March 2026, 09:05 is shown again."),
+        (Again(datetime(2026, 3, 1, 9, 5, tzinfo=UTC)), "The ranking of 1 March 2026, 09:05 UTC is shown again."),
+        (Again(datetime(2026, 3, 1, 9, 5, tzinfo=ZoneInfo("Asia/Tokyo"))), "The ranking of 1 March 2026, 09:05 JST is shown again."),
+        (Again(datetime(2026, 3, 1, tzinfo=ZoneInfo("Etc/GMT+12"))), "The ranking of 1 March 2026, 00:00 UTC−12 is shown again."),
         (Scored(False, (), (), ()), "All entries were scored again."),
         (Scored(False, ("C",), (), ("B",)), "All entries were scored again, with C added; with another definition of B."),
         (Scored(True, (), ("B",), ()), "All entries were scored again, under a new version of the reference; without B."),

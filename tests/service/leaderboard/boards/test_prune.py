@@ -77,6 +77,15 @@ class TestSnapshots:
         assert prune.prune_snapshots(NOW) == 1 and left(phase) == ["10-01 10:00", "10-01 10:02"]
         assert Snapshot.current(phase, PUBLIC).pk == made["10-01 10:00"].pk
 
+    def test_one_that_stood_for_days_when_it_came_back_stays(self, phase, ranked):
+        made = ranked("10-01 10:00", "10-01 10:05", "10-11 12:00", "10-11 12:01")
+        again = {"10-01 10:00": ("2026-10-01T10:10:00+00:00", 3), "10-01 10:05": ("2026-10-11T11:30:00+00:00", 4)}
+        for moment, (at, revision) in again.items():
+            Snapshot.objects.filter(pk=made[moment].pk).update(again_at=[at], revision=revision)
+        Snapshot.objects.filter(pk=made["10-11 12:00"].pk).update(revision=5)
+        Snapshot.objects.filter(pk=made["10-11 12:01"].pk).update(revision=6)
+        assert prune.prune_snapshots(NOW) == 2 and left(phase) == ["10-01 10:00", "10-11 12:01"]
+
     def test_each_audience_has_its_own(self, phase, ranked):
         ranked("10-01 10:00", "10-01 10:01")
         ranked("10-01 10:00", "10-01 10:30", audience=ORGANIZERS)

@@ -21,6 +21,7 @@ from leaderboard.stats.votes import Vote
 from submissions.models import ApiToken, AuditEntry
 from tests.conftest import need
 from tests.support.evaluation import programs
+from tests.support.leaderboard.console.acts import confirm
 from tests.support.pages import refusal
 
 pytestmark = pytest.mark.django_db
@@ -78,6 +79,12 @@ def test_a_program_without_a_value_of_missing_items_ranks_but_is_never_primary(c
     assert refusal(client.post(metrics, {"act": "primary", "slug": "own"})) == "plan_refused"
     client.post(f"{metrics}edit/own/", form)
     assert PhaseMetric.objects.get(phase=phase, is_primary=True).slug == "corner_f1"
+    for _ in range(3):
+        client.post(metrics, {"act": "move", "slug": "own", "to": "up"})
+    assert phase.metrics.first().slug == "own"
+    answer = client.post(metrics, {"act": "remove", "slug": "corner_f1"})
+    confirm(client, answer)
+    assert PhaseMetric.objects.get(phase=phase, is_primary=True).slug == "edge_f1", "the first that may be"
 
 
 def test_a_phase_whose_only_metric_has_no_value_of_missing_items_is_refused(client, console, phase, tmp_path):

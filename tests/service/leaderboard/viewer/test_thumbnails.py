@@ -6,6 +6,7 @@ import io
 
 import numpy as np
 import pytest
+from django.utils import timezone
 from PIL import Image
 
 from evaluation.models import EvaluationBatch, PictureRun
@@ -13,6 +14,7 @@ from evaluation.work.worker import drain
 from leaderboard.kinds import KINDS
 from leaderboard.tasks import build_due_boards
 from leaderboard.viewer import thumbnails
+from leaderboard.views.home import cards
 from submissions.formats.arrays import Mesh, Wireframe
 from submissions.models import Phase, Submission
 from submissions.storage import stored_files
@@ -107,6 +109,10 @@ def test_an_entry_without_the_first_item_shows_the_first_that_it_has(phase, draw
         client.get(f"/entries/{drawn.pk}/thumbnail.webp").content == thumbnails.picture(drawn, second) != thumbnails.picture(drawn, first)
     )
     assert thumbnails.item_of(batch, batch.reference.item_ids) == first, "of an entry that has no item"
+    build_due_boards()
+    Phase.objects.filter(pk=phase.pk).update(reference_access="public")
+    (card,) = cards([phase.challenge], timezone.now())
+    assert card.item == second, "the large picture of a challenge shows what its first entry has, too"
 
 
 @pytest.mark.django_db

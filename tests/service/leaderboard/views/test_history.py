@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
@@ -26,7 +27,7 @@ from leaderboard.records.history import (
     Texts,
 )
 from leaderboard.views import history as view
-from submissions.models import Phase
+from submissions.models import Phase, Submission
 from tests.service.leaderboard.views.test_board import address, scores, signed_in, text
 from tests.support.leaderboard.scores import entry
 
@@ -152,9 +153,45 @@ def test_a_history_of_many_rankings_is_whole_from_where_it_begins(three, people,
     second.refresh_from_db()
     second.requalify(people.organizer)
     rank(phase)
+    assert "oldest ranking" in history(phase) and "These are the newest" not in history(phase)
+    monkeypatch.setattr(view, "MAX_RANKINGS", 4)
+    assert "oldest ranking" in history(phase) and "These are the newest" not in history(phase), "as many as there are"
     monkeypatch.setattr(view, "MAX_RANKINGS", 2)
     again, gone = steps(phase)
+    assert gone.changes == () and "oldest ranking" not in history(phase) and "These are the newest" in history(phase)
     assert again.at > gone.at and isinstance(again.changes[0], Again), "the ranking of before belongs to the part that is not shown"
+
+
+def test_recent_changes_tell_of_no_oldest_ranking_where_older_ones_are_kept(three, monkeypatch):
+    phase, part = three[0].phase, address(three[0].phase, "board_history") + "?part=lately"
+    assert "oldest ranking" in text(Client().get(part))
+    monkeypatch.setattr(view, "LATELY", 1)  # so that it reads four
+    for n in range(4):  # changes that it does not tell
+        Submission.objects.filter(pk=three[0].pk).update(parameters=10**n)
+        Phase.objects.filter(pk=phase.pk).update(board_revision=F("board_revision") + 1)
+        phase.refresh_from_db()
+        rank(phase)
+    assert [type(one) for step in steps(phase)[:4] for one in step.changes] == [Texts] * 4
+    assert "oldest ranking" not in text(Client().get(part))
+
+
+def test_a_return_whose_time_is_not_known_is_told_to_be_after_the_ranking_before(three, people):
+    phase, second = three[0].phase, three[1]
+    second.disqualify(people.organizer, "copied")
+    rank(phase)
+    second.refresh_from_db()
+    second.requalify(people.organizer)
+    rank(phase)
+    part = address(phase, "board_history") + "?part=lately"
+    assert "<b>after <time" not in history(phase) and "after <time" not in text(Client().get(part))
+    again, before = Snapshot.objects.filter(phase=phase, audience="public").order_by("-revision", "-pk")[:2]
+    invented = before.created_at + timedelta(microseconds=1)
+    Snapshot.objects.filter(pk=again.pk).update(again_at=[invented.isoformat()])
+    Phase.objects.filter(pk=phase.pk).update(board_revision=F("board_revision") + 1)  # as whatever changed it would
+    page = history(phase)
+    assert page.count("<b>after <time") == 1 and page.count("after <time") == 1
+    assert f", after {invented:%-d %B %Y}: rank" in page and f">after {invented:%-d %b %Y}</text>" in page
+    assert "after <time" in text(Client().get(part))
 
 
 def test_after_the_freeze_nothing_newer_is_told(three):

@@ -16,6 +16,7 @@ from evaluation.metrics.wireframe.learned import network as learned
 from evaluation.networks import weights, yolox
 from evaluation.networks.backbones import AlexNet, SqueezeNet, Vgg16
 from evaluation.networks.inception import FidInception
+from submissions.formats.file_digest import file_digest
 
 CHANNELS = {"alex": (64, 192, 384, 256, 256), "vgg": (64, 128, 256, 512, 512), "squeeze": (64, 128, 256, 384, 384, 512, 512)}
 # What the published files hold beside the stacks: name of the layer, outputs, inputs.
@@ -50,7 +51,7 @@ def put(monkeypatch, name: str, state: dict[str, Tensor]) -> Path:
 def fetched(name: str) -> Path:
     """Take the file of that name, which lies in the cache, for one that has been fetched; returns where it lies."""
     file = weights.published(name)
-    record = {"sha256": weights.file_digest(file.path), "bytes": file.path.stat().st_size, "source": "a test", "fetched": "2026-01-01"}
+    record = {"sha256": file_digest(file.path), "bytes": file.path.stat().st_size, "source": "a test", "fetched": "2026-01-01"}
     (file.path.parent / f"{file.filename}.json").write_text(json.dumps(record))
     return file.path
 
