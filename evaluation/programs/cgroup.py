@@ -64,11 +64,11 @@ class Cgroup:
                     time.sleep(0.02)
 
 
+@dataclass(frozen=True)
 class Parent:
     """The group above those that podman makes for one container."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name: str
 
     def seconds(self) -> float:
         """Processor time that was used by now; 0 where nothing counts it, or podman has not begun."""

@@ -77,8 +77,8 @@ class RankChart:
 
 
 def dated(moments: Sequence[Moment], now: datetime) -> list[Moment]:
-    """The rankings, given from the oldest to the newest, with `until` for returns of before their times were stored: their migration, 0049,
-    dates them just after the ranking before, so two such may have the same time."""
+    """The rankings, given from the oldest to the newest, with `until` for returns whose time is not known. Migration 0049 dates such a
+    return just after the ranking before it, so two of them may have the same time."""
     found = list(moments)
     for n, (before, after) in enumerate(pairwise(moments), start=1):
         if after.made is not None and after.at - before.at <= timedelta(microseconds=1):

@@ -168,8 +168,9 @@ class Chart:
 
 
 def labels(names: Sequence[str], methods: Sequence[str] = ()) -> list[str]:
-    """Labels that leave room for the chart, no two of them the same: a long `method (team)` is called by its method, one of `methods`,
-    where no other is called so; other long names are cut in their middle; then a number tells apart what is still the same."""
+    """Labels that leave room for the chart, no two of them the same. A long `method (team)` loses its team if no other entry has that
+    method, which is the one of `methods` at its place. Other long names are cut in their middle. Labels that are still the same get a
+    number."""
     times, found = Counter([*names, *methods]), dict[str, None]()
     for name, method in zip(names, methods or names, strict=True):
         text = method if len(name) > LABEL_LENGTH and times[method] == 1 else name

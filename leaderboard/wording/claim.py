@@ -11,7 +11,7 @@ from leaderboard.wording.reasons import sentence
 from leaderboard.wording.statement import Statement, name, person
 
 UNKNOWN = "It is not known how certain this is."
-UNTESTED = "The ranks by the metrics are not tested."
+UNTESTED = "First place by the metrics is not tested."
 
 
 def others(first: FirstPlace, by: str, what: str = "place") -> str:

@@ -88,16 +88,15 @@ def on_scale(record: EvidenceRecord) -> str:
 
 def challenge_summary(named: str, has_metrics: bool) -> str:
     """Line under the title of a set's challenge; `named` is its material."""
-    name, published = material(named), "Answers and metric values are" if has_metrics else "The answers are"
-    return f"{name[:1].upper()}{name[1:]} that people rated. {published} published ones."
+    return f"People's scores of {material(named)}{', and values of metrics' if has_metrics else ''}, as published."
 
 
 def challenge_description(asked: Asked, entry: str, has_metrics: bool, people_address: str) -> str:
     """Description of a set's challenge, in Markdown: what was asked, and what its leaderboard ranks."""
     said = [f"What people were asked: {asked.task}." if asked.task else "", f"Raters and answers: {asked.raters}." if asked.raters else ""]
-    by = "the published values of the chosen metric" if has_metrics else "people's published answers"
+    by = "the published values of one metric" if has_metrics else "people's published scores"
     said.append(f"The leaderboard ranks {_entries(entry)} by {by}. This service measured none of these values, and nobody can upload here.")
-    said.append(f"[What the answers say, source and licence]({people_address})")
+    said.append(f"[What people's scores say, source and licence]({people_address})")
     return "\n\n".join(filter(None, said))
 
 
